@@ -11,9 +11,9 @@ use crate::hal::{self, BlockKernel, Caps, Geometry, HalError, NativeKernel, Para
 use crate::items::IntoItems;
 use crate::log::Log;
 use folio_device::{
-    Atomic, Built, Code, Count, In, InOut, InOutColumn, InOutGroup, InOutRow, Kernel, Launched,
-    Limited, MOST_GROUP_BYTES, Out, OutChunk, OutColumn, OutGroup, OutRow, OutTile, Positions,
-    Racy, Reach, RedBlack, Reduce, Scatter, ScatterLast, Shared, put_scalar, run, watch,
+    Atomic, Built, Code, Count, In, InOut, InOutColumn, InOutGroup, InOutRow, Kernel, LEAF,
+    Launched, Limited, MOST_GROUP_BYTES, Out, OutChunk, OutColumn, OutGroup, OutRow, OutTile,
+    Positions, Racy, Reach, RedBlack, Reduce, Scatter, ScatterLast, Shared, put_scalar, run, watch,
 };
 use folio_kernel::access::{Ends, Reads};
 use folio_kernel::checks::Check;
@@ -42,7 +42,7 @@ pub struct ArgumentValue<P>(Passed, PhantomData<fn() -> P>);
 
 impl<P> ArgumentValue<P> {
     fn new(part: Part, mode: Mode) -> ArgumentValue<P> {
-        ArgumentValue(Passed { param: 0, part, mode }, PhantomData)
+        ArgumentValue(Passed { param: 0, part, mode, leaves: false }, PhantomData)
     }
 
     /// In this mode, if the program does not say more.
@@ -59,6 +59,8 @@ pub(crate) struct Passed {
     pub(crate) param: usize,
     pub(crate) part: Part,
     pub(crate) mode: Mode,
+    /// Of a reduction: it gets a value of each leaf of the launch's tree, and not their result.
+    pub(crate) leaves: bool,
 }
 
 impl<T, const D: usize, A: AsPart<T, D>> Argument<In<T, D>> for A {
@@ -238,7 +240,7 @@ impl<K: Kernel, const D: usize> KernelCall<K, D> {
         let Some(Passed { part, .. }) = self.given.get(of) else { return };
         let (part, mode) = (Part { overwritten: false, ..part.clone() }, Mode::Update);
         self.claims.of.push(self.given.len());
-        self.given.push(Passed { param: self.params, part, mode });
+        self.given.push(Passed { param: self.params, part, mode, leaves: false });
         self.params += 1;
     }
 
@@ -338,7 +340,8 @@ impl<K: Kernel> KernelCall<K, 1> {
                 passed.mode = Mode::Update;
             }
         }
-        given.push(Passed { param: params, part: count.as_part(), mode: Mode::Read });
+        let part = count.as_part();
+        given.push(Passed { param: params, part, mode: Mode::Read, leaves: false });
         KernelCall { scalars, given, claims, params: params + 1, _kernel: PhantomData }
     }
 }
@@ -400,6 +403,10 @@ impl<'c> Plan<'c> {
         if self.code.is_limit(given.param) {
             return (Box3::whole([1; 3]), true);
         }
+        if given.leaves {
+            let groups = std::array::from_fn(|d| range[d] / self.places.group[d].max(1));
+            return (Box3::whole([1, 1, leaves(self.code, groups)]), true);
+        }
         if given.mode.writes() {
             return owned(self.code, given.param, given.part.part.extent(), &self.places);
         }
@@ -442,10 +449,17 @@ impl Plan<'_> {
     /// The extent that the kernel sees of an argument.
     pub(crate) fn shape(&self, given: &Passed) -> Dims {
         match self.code.ir.params.get(given.param).map(|param| &param.kind) {
-            Some(ParamKind::Reduce { .. }) => [1; 3],
+            Some(ParamKind::Reduce { .. }) if !given.leaves => [1; 3],
             _ => given.part.part.extent(),
         }
     }
+}
+
+/// Values that a launch of so many groups, or items, leaves of a reduction: see
+/// [`Passed::leaves`].
+pub(crate) fn leaves(code: &Code, groups: Dims) -> usize {
+    let values = groups.iter().product::<usize>();
+    if code.ir.shape.groups { values } else { values.div_ceil(LEAF) }
 }
 
 /// Which indices of an argument of this shape that is written are those of their owners in a
@@ -636,7 +650,17 @@ fn launched(code: &Code, geometry: &Geometry, params: &[hal::Param]) -> Option<B
         return None;
     }
     let elements = |at: usize| Some(params.get(at)?.extent.iter().product());
-    let launch = Launched::new(offset, range, group.unwrap_or([1; 3]), reductions);
+    let mut launch = Launched::new(offset, range, group.unwrap_or([1; 3]), reductions);
+    // A reduction that has memory for several values leaves one for each leaf.
+    let kinds = code.ir.params.iter().map(|param| &param.kind);
+    let memory =
+        kinds.filter(|kind| matches!(kind, ParamKind::View { .. } | ParamKind::Reduce { .. }));
+    if memory
+        .zip(params)
+        .any(|(kind, param)| matches!(kind, ParamKind::Reduce { .. }) && param.extent[2] > 1)
+    {
+        launch = launch.leaving();
+    }
     let launch = launch.counting(&code.counted, elements);
     let needed = groups || reductions > 0 || !launch.counts_in_place();
     needed.then(|| Box::new(launch))

@@ -41,6 +41,8 @@ enum Rare {
     Recorded(Recorded),
     /// Of a run that is timed, or some of whose nodes are.
     Run(Arc<RunTimes>),
+    /// Of a timed launch in parts.
+    Parts(Arc<[Stamp]>),
 }
 
 /// How a command stands.
@@ -85,6 +87,11 @@ impl Event {
     /// Of a run that is timed, or some of whose nodes are.
     pub(crate) fn of_run(self, times: RunTimes) -> Event {
         Event { rare: Some(Rare::Run(Arc::new(times))), ..self }
+    }
+
+    /// Of a timed launch in parts.
+    pub(crate) fn of_parts(self, parts: Vec<Stamp>) -> Event {
+        Event { rare: Some(Rare::Parts(parts.into())), ..self }
     }
 
     /// The recorded command that it is of.
@@ -233,8 +240,16 @@ impl Event {
     /// it: queued and started with the first operation, and ended with the last. Host tasks, and
     /// what other devices copy, are left out. A run or a batch that was submitted through a queue
     /// which is not timed has none; its timed nodes have [`timing_of`](Self::timing_of).
+    ///
+    /// Of a launch that several devices share ([`Queue::spread`](crate::Queue::spread)), it is that
+    /// of the part which took longest.
     pub fn timing(&self) -> Option<Timing> {
         match &self.rare {
+            Some(Rare::Parts(parts)) => {
+                let times = parts.iter().map(|part| self.core.engine.timing_of(*part));
+                let times: Option<SmallVec<[Timing; 8]>> = times.collect();
+                times?.into_iter().max_by_key(|time| time.ended.saturating_sub(time.started))
+            }
             Some(Rare::Task(task)) => task.get().copied(),
             Some(Rare::Run(times)) => times.of_run(&self.core.engine, &|| self.is_done()),
             _ => self.core.engine.timing_of(self.stamp),

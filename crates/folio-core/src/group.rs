@@ -356,8 +356,13 @@ impl CommandGroup {
         from: impl AsPart<T, D>,
         mut to: impl AsPartMut<T, E>,
     ) {
-        let from = self.access(from.as_part(), Mode::Read).at;
-        let to = self.access(to.as_part_mut(), Mode::Discard { whole: true }).at;
+        self.copy_part(from.as_part(), to.as_part_mut());
+    }
+
+    /// Copies a part to one of as many elements.
+    pub(crate) fn copy_part(&mut self, from: Part, to: Part) {
+        let from = self.access(from, Mode::Read).at;
+        let to = self.access(to, Mode::Discard { whole: true }).at;
         self.check_copy(from, to);
         self.act_on(Action::Copy { from: self.at(from), to: self.at(to) });
     }
@@ -479,6 +484,14 @@ impl CommandGroup {
             _ => None,
         };
         (self.label.as_str(), range, accesses.collect())
+    }
+}
+
+impl CommandGroup {
+    /// The kernel function that it launches, and for how many items.
+    pub(crate) fn kernel(&self) -> Option<(Arc<str>, usize)> {
+        let Doing::Kernel(Some(launch)) = &self.doing else { return None };
+        Some((launch.function.as_ref()?.code.name.clone(), launch.geometry.items()))
     }
 }
 

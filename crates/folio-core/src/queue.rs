@@ -2,7 +2,7 @@
 
 use crate::buffer::{AsPart, AsPartMut, widen, widen_at};
 use crate::call::{KernelCall, RunsIn};
-use crate::element::DeviceType;
+use crate::element::{DeviceType, bytes_of};
 use crate::engine::runs::command::Command;
 use crate::engine::threads::wait::WaitEnd;
 use crate::error::{Error, Result};
@@ -12,9 +12,12 @@ use crate::group::{CommandGroup, grouped};
 use crate::hal::Geometry;
 use crate::items::{IntoItems, Items};
 use crate::order::stamp::Stamp;
+use crate::pages::DomainId;
 use crate::report::Counters;
 use crate::runtime::{Core, DeviceRef, Runtime};
 use crate::sched::{Candidate, Scheduler, Split, Task};
+use crate::spread::Meter;
+use crate::sync::Mutex;
 use crate::token::GroupId;
 use folio_device::Kernel;
 use smallvec::SmallVec;
@@ -39,17 +42,16 @@ pub(crate) struct Inner {
     /// One, or several for the scheduler to choose from.
     pub(crate) devices: SmallVec<[u16; 2]>,
     pub(crate) in_order: bool,
-    scheduler: Option<Arc<dyn Scheduler>>,
+    pub(crate) scheduler: Option<Arc<dyn Scheduler>>,
     sequence: AtomicU64,
     /// How many commands the scheduler has given to each device.
     placed: SmallVec<[AtomicU64; 2]>,
     /// The graph that its commands are recorded into.
     pub(crate) recorder: Recorder,
     pub(crate) batches: Batches,
+    /// Where its scheduler measures.
+    pub(crate) meter: Option<Mutex<Meter>>,
 }
-
-/// A command that is checked, and the group that keeps its storages alive.
-pub(crate) type Ready = (CommandGroup, Command);
 
 impl Drop for Inner {
     fn drop(&mut self) {
@@ -74,6 +76,7 @@ impl Queue {
         let id = core.engine.enter(|ledger| ledger.queues.open());
         let (sequence, placed) = (AtomicU64::new(0), devices.iter().map(|_| AtomicU64::new(0)));
         let placed = placed.collect();
+        let measures = scheduler.as_ref().is_some_and(|scheduler| scheduler.measures());
         Queue {
             inner: Arc::new(Inner {
                 core,
@@ -85,6 +88,7 @@ impl Queue {
                 placed,
                 recorder: Recorder::default(),
                 batches: Batches::default(),
+                meter: measures.then(Mutex::default),
             }),
             timed: false,
             within: None,
@@ -119,9 +123,25 @@ impl Queue {
         let loads: SmallVec<[[u64; 3]; 4]> = engine.enter(|ledger| {
             (inner.devices.iter()).map(|d| ledger.view().residency(*d, &accesses)).collect()
         });
+        let memory: SmallVec<[u64; 4]> = accesses.iter().map(|a| u64::from(a.storage.0)).collect();
+        let meter = inner.meter.as_ref().map(|meter| meter.lock());
+        let kernel = group.kernel();
+        let times = |nth: usize, at: u16, bytes: u64| {
+            let Some(meter) = &meter else { return (0, None) };
+            let domain = engine.devices[usize::from(at)].domain;
+            let link = engine.enter(|ledger| ledger.topology.link(DomainId::HOST, domain));
+            let move_ns = if bytes == 0 { 0 } else { link.estimate_ns(bytes, 1) };
+            let run_ns = match &kernel {
+                Some((name, items)) => meter.rates.ns_of((name, at), *items),
+                None => Some(0),
+            };
+            (meter.schedule.begin(nth, &memory, move_ns), run_ns)
+        };
         let candidates: SmallVec<[Candidate<'_>; 4]> = (inner.devices.iter().zip(&loads))
             .zip(&inner.placed)
-            .map(|((at, [bytes_to_move, bytes_to_take, in_flight]), placed)| {
+            .enumerate()
+            .map(|(nth, ((at, [bytes_to_move, bytes_to_take, in_flight]), placed))| {
+                let (starts_ns, run_ns) = times(nth, *at, *bytes_to_move);
                 let entry = &engine.devices[usize::from(*at)];
                 Candidate {
                     name: &entry.name,
@@ -130,13 +150,47 @@ impl Queue {
                     in_flight: *in_flight,
                     placed: placed.load(Ordering::Relaxed),
                     compute_units: entry.info.compute_units,
+                    starts_ns,
+                    run_ns,
                 }
             })
             .collect();
+        // The scheduler is the program's code.
+        drop(meter);
         let choice = scheduler.choose(&task, &candidates);
         let choice = if choice < inner.devices.len() { choice } else { 0 };
         inner.placed[choice].fetch_add(1, Ordering::Relaxed);
+        if let Some(meter) = &inner.meter {
+            let Candidate { starts_ns, run_ns, .. } = candidates[choice];
+            let end = starts_ns.saturating_add(run_ns.unwrap_or(0));
+            meter.lock().schedule.place(choice, &memory, end);
+        }
         inner.devices[choice]
+    }
+
+    /// Has a kernel timed, if the scheduler measures.
+    fn metered(&self, group: &mut CommandGroup) -> Option<(Arc<str>, usize)> {
+        let meter = self.inner.meter.as_ref()?;
+        let kernel = group.kernel()?;
+        meter.lock().look(&self.inner.core.engine);
+        group.timed();
+        Some(kernel)
+    }
+
+    /// Notes such a kernel, which was submitted.
+    fn note_metered(&self, kernel: Option<(Arc<str>, usize)>, device: Option<u16>, stamp: Stamp) {
+        if let (Some(meter), Some((name, items)), Some(device)) =
+            (&self.inner.meter, kernel, device)
+        {
+            meter.lock().submitted(name, (device, items), stamp);
+        }
+    }
+
+    /// Asks the scheduler for a command that is recorded.
+    fn choose_recorded(&self, group: &mut CommandGroup) {
+        if self.inner.devices.len() > 1 {
+            group.device = self.choose(group);
+        }
     }
 
     /// True when each command waits for the one before.
@@ -216,13 +270,21 @@ impl Queue {
         let mut group = self.group(id);
         build(&mut group)?;
         group.expect(id)?;
+        if !group.is_plain()
+            && let Some(spread) = group.take_spread()?
+        {
+            return spread.submit(self, &group);
+        }
         if let Some(graph) = self.recorder_of(&group)? {
+            self.choose_recorded(&mut group);
             return graph.record(self, std::slice::from_mut(&mut group));
         }
+        let kernel = self.metered(&mut group);
         let mut command = Command::new(Some(inner.id), inner.in_order);
         self.complete(&mut group, &mut command)?;
         // Until here the group keeps its storages alive, from here on the ledger.
         let stamp = inner.core.engine.submit(&mut command)?;
+        self.note_metered(kernel, command.device, stamp);
         let timing = group.take_timing();
         Ok(Event::of_command(group.core, stamp, &mut command, timing))
     }
@@ -268,7 +330,8 @@ impl Queue {
         items: &Items<D>,
         call: &mut KernelCall<K, D>,
     ) -> Option<Event> {
-        let graph = self.recorder().ok()?.filter(|_| !self.timed)?;
+        let one = self.inner.devices.len() == 1 && !self.timed;
+        let graph = self.recorder().ok()?.filter(|_| one)?;
         let code = K::code().as_ref().ok()?;
         let group = grouped::<D>(K::FUNCTION, &code.ir, items).ok()?.map(widen);
         let (offset, range) = (widen_at(items.offset), widen(items.range));
@@ -296,6 +359,11 @@ impl Queue {
         value: T,
     ) -> Result<Event> {
         let mut to = to.slice_all_mut();
+        if let Some(split) = self.split()
+            && let Some(event) = self.fill_shared(&split, &to.as_part_mut(), bytes_of(&[value]))?
+        {
+            return Ok(event);
+        }
         self.act(&mut |cg| cg.fill(&mut to, value))
     }
 
@@ -319,6 +387,11 @@ impl Queue {
         mut to: impl AsPartMut<T, E>,
     ) -> Result<Event> {
         let (from, mut to) = (from.slice_all(), to.slice_all_mut());
+        if let Some(split) = self.split()
+            && let Some(event) = self.copy_shared(&split, &from.as_part(), &to.as_part_mut())?
+        {
+            return Ok(event);
+        }
         self.act(&mut |cg| cg.copy(&from, &mut to))
     }
 
@@ -360,39 +433,16 @@ impl Queue {
         let boxes: Vec<_> = boxes.into_iter().collect();
         let mut groups = self.groups_of(&boxes, call)?;
         if let Some(graph) = self.recorder()? {
+            groups.iter_mut().for_each(|group| self.choose_recorded(group));
             return graph.record(self, &mut groups);
         }
-        let ready = |mut group: CommandGroup| {
-            let mut command = Command::new(Some(inner.id), inner.in_order);
-            self.complete(&mut group, &mut command).map(|()| (group, command))
-        };
-        self.submit_all(groups.into_iter().map(ready).collect::<Result<_>>()?)
-    }
-
-    /// The split of its scheduler.
-    pub(crate) fn split(&self) -> Split {
-        self.inner.scheduler.as_ref().map_or_else(Split::rows, |scheduler| scheduler.split())
-    }
-
-    /// A command of one of its devices, checked.
-    pub(crate) fn ready_on(
-        &self,
-        device: u16,
-        act: &mut dyn FnMut(&mut CommandGroup),
-    ) -> Result<Ready> {
-        let mut group = self.group(GroupId::next());
-        group.device = device;
-        act(&mut group);
-        let mut command = Command::new(Some(self.inner.id), self.inner.in_order);
-        self.complete_there(&mut group, &mut command)?;
-        Ok((group, command))
-    }
-
-    /// Submits commands that are checked; the event is that of all of them.
-    pub(crate) fn submit_all(&self, ready: Vec<Ready>) -> Result<Event> {
-        let inner = &self.inner;
         // The groups keep the storages alive until the ledger does.
-        let (_groups, mut commands): (Vec<CommandGroup>, Vec<Command>) = ready.into_iter().unzip();
+        let mut commands = Vec::with_capacity(groups.len());
+        for group in &mut groups {
+            let mut command = Command::new(Some(inner.id), inner.in_order);
+            self.complete(group, &mut command)?;
+            commands.push(command);
+        }
         let ran = inner.core.engine.run_all(inner.id, &mut commands)?;
         let events = ran
             .stamps
@@ -400,6 +450,60 @@ impl Queue {
             .zip(&commands)
             .map(|(stamp, command)| Event::new(inner.core.clone(), *stamp).on(command.device));
         Ok(Event::of_all(&inner.core, events.collect()))
+    }
+
+    /// The split by which its devices share fills, copies, algorithms, and launches by
+    /// [`share`](Self::share): that of its scheduler. None of a queue of one device.
+    pub fn split(&self) -> Option<Split> {
+        let scheduler = self.inner.scheduler.as_ref().filter(|_| self.inner.devices.len() > 1);
+        scheduler?.split()
+    }
+
+    /// A group for one of its devices.
+    pub(crate) fn group_on(&self, device: u16) -> CommandGroup {
+        let mut group = self.group(GroupId::next());
+        group.device = device;
+        group
+    }
+
+    /// That a command could be submitted, or recorded.
+    pub(crate) fn check(&self, group: &mut CommandGroup) -> Result<()> {
+        let mut command = Command::new(None, false);
+        match self.recorder_of(group)? {
+            Some(graph) => graph.finish(group, &mut command),
+            None => self.complete_there(group, &mut command),
+        }
+    }
+
+    /// Submits the parts of a launch as one command of the queue, which is done when all are.
+    pub(crate) fn submit_parts(&self, mut groups: Vec<CommandGroup>) -> Result<Event> {
+        let inner = &self.inner;
+        let recorder = groups.first().map(|group| self.recorder_of(group)).transpose()?;
+        if let Some(graph) = recorder.flatten() {
+            return graph.record(self, &mut groups);
+        }
+        // The groups keep the storages alive until the ledger does.
+        let (mut commands, mut kernels) = (Vec::with_capacity(groups.len()), Vec::new());
+        let timed = groups.iter().any(|group| group.is_timed());
+        for group in &mut groups {
+            let mut command = Command::new(Some(inner.id), false);
+            kernels.push(self.metered(group));
+            self.complete_there(group, &mut command)?;
+            commands.push(command);
+        }
+        let ran = inner.core.engine.run_parts((inner.id, inner.in_order), &mut commands)?;
+        for ((kernel, command), stamp) in kernels.into_iter().zip(&commands).zip(&ran.stamps) {
+            self.note_metered(kernel, command.device, *stamp);
+        }
+        let event = Event::new(inner.core.clone(), ran.stamp);
+        let on_devices = ran.stamps.iter().zip(&commands);
+        let parts: Vec<Stamp> =
+            on_devices.filter_map(|(stamp, command)| command.device.map(|_| *stamp)).collect();
+        Ok(match &commands[..] {
+            [one] => event.on(one.device),
+            _ if timed => event.of_parts(parts),
+            _ => event,
+        })
     }
 
     /// An event for everything submitted to this queue so far; what is submitted later waits for

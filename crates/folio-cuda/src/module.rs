@@ -248,6 +248,9 @@ impl Text {
     /// for as long as the launch, and are combined until there is one.
     fn reduce(&self, launch: &mut Launch<'_>, blocks: &Blocks) -> Result<(), HalError> {
         let values = blocks.total;
+        if self.reductions.iter().any(|finish| launch.passed.leaves(finish.memory)) {
+            return self.run(launch, blocks);
+        }
         // Memory for so many can be counted, below.
         if values > MOST_REDUCED as u64 {
             return Err(HalError::unsupported("a reduction of so many values"));

@@ -20,6 +20,9 @@ pub struct Launched {
     tallies: Tallies,
 }
 
+/// Items of a leaf of a reduction's tree (semantics 8.4).
+pub const LEAF: usize = CHUNK;
+
 /// Items, or groups, that a launch with reductions may have: the CPU has a word for each 4096 of
 /// them.
 pub const MOST_REDUCED: usize = 1 << (usize::BITS - 24);
@@ -41,6 +44,13 @@ impl Launched {
         let values = grid.iter().product();
         launch.reductions = (0..reductions).map(|_| Reduction::new(values)).collect();
         launch
+    }
+
+    /// The same, whose reductions leave a value for each leaf of their trees: of each group, or of
+    /// 4096 items.
+    pub fn leaving(mut self) -> Launched {
+        self.reductions.iter_mut().for_each(Reduction::leave);
+        self
     }
 
     /// Of which a kernel of items without reductions needs to know nothing.

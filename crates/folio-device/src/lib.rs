@@ -72,7 +72,7 @@ pub use combine::{Add, And, Combine, Combining, Max, Min, Mul, Or, Xor};
 pub use folio_kernel::code::{Built, Code, ParamPtr, Reach, built};
 pub use group::{Group, GroupItem, Private};
 pub use instance::code_of;
-pub use launched::{Launched, MOST_GROUP_BYTES, MOST_REDUCED};
+pub use launched::{LEAF, Launched, MOST_GROUP_BYTES, MOST_REDUCED};
 pub use limited::{Count, Limited};
 pub use local::{Array, LocalParam};
 pub use ops::{Arith, Float, Functions, Int, Number};

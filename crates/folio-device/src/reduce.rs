@@ -25,6 +25,8 @@ pub(super) const LANES: usize = 256;
 #[derive(Debug)]
 pub(super) struct Reduction {
     values: usize,
+    /// The results of chunks, or the values of groups, are what the launch leaves.
+    leaves: bool,
     /// The results of chunks, as bits.
     results: Box<[AtomicU64]>,
     /// Chunks without a result.
@@ -52,10 +54,16 @@ impl Reduction {
         let chunks = values.div_ceil(CHUNK);
         Reduction {
             values,
+            leaves: false,
             results: (0..chunks).map(|_| AtomicU64::new(0)).collect(),
             missing: AtomicUsize::new(chunks),
             shared: SharedChunks::new(chunks),
         }
+    }
+
+    /// See [`Launched::leaving`].
+    pub(super) fn leave(&mut self) {
+        self.leaves = true;
     }
 
     /// No value is known.
@@ -325,7 +333,8 @@ impl<'l, T: Shared, O: Combine<T>> Folding<'l, T, O> {
     /// Of a block of a launch; `number` is the reduction's among the kernel's.
     ///
     /// # Safety
-    /// The memory is live for `'l`, of one `T` or more, and no other code uses it. It is opened for
+    /// The memory is live for `'l`, of one `T` or more, where the launch
+    /// [leaves](Launched::leaving) more of as many, and no other code uses it. It is opened for
     /// rows of this block, for each once.
     pub unsafe fn new(
         number: usize,
@@ -436,6 +445,9 @@ impl<'l, T: Shared, O: Combine<T>> Folding<'l, T, O> {
 
     /// The value of a group, by its number.
     pub(super) fn group(&mut self, number: usize, value: T) {
+        if self.leaves() {
+            return self.put(number, value);
+        }
         let row = Row { first: number, len: 1, at: [0; 3] };
         // SAFETY: the row has one number.
         unsafe { self.open(&row).take(0, value) };
@@ -443,12 +455,24 @@ impl<'l, T: Shared, O: Combine<T>> Folding<'l, T, O> {
     }
 
     fn finish(&self, reduction: &Reduction, chunk: usize, result: T, count: usize) {
-        if let (Some(result), Some(element)) =
-            (reduction.finish::<O, T>(chunk, result, count), self.element)
-        {
-            // SAFETY: in bounds of live memory (`new`); there is one last chunk, so no other thread
-            // writes.
-            unsafe { element.write(result) };
+        if reduction.leaves {
+            self.put(chunk, result);
+        } else if let Some(result) = reduction.finish::<O, T>(chunk, result, count) {
+            self.put(0, result);
+        }
+    }
+
+    fn leaves(&self) -> bool {
+        self.reduction.is_some_and(|reduction| reduction.leaves)
+    }
+
+    /// Writes the result, or that of a leaf.
+    fn put(&self, at: usize, value: T) {
+        if let Some(element) = self.element {
+            // SAFETY: in bounds of live memory (`new`), which has an element for each leaf where
+            // they are left. A leaf has one last value, and so has the launch: no other thread
+            // writes the element.
+            unsafe { element.wrapping_add(at).write(value) };
         }
     }
 }

@@ -32,6 +32,12 @@ impl<'p, P> Passed<'p, P> {
         Passed { params: SmallVec::new(), pointers: SmallVec::new(), scalars }
     }
 
+    /// A reduction's parameter has memory for the values that the launch's blocks leave: none is
+    /// combined.
+    pub fn leaves(&self, memory: usize) -> bool {
+        self.params.get(memory).is_some_and(|param| param.extent[2] > 1)
+    }
+
     /// Has a launch leave the values of a reduction in other memory. Returns where the last of them
     /// belongs: what leads there, and which element it is.
     pub fn redirect(&mut self, memory: usize, first: P) -> Result<(P, u64), HalError> {

@@ -347,6 +347,9 @@ impl Built {
             return self.own(way, &threads, passed);
         }
         let reductions = lock(&self.reductions);
+        if reductions.iter().any(|finish| passed.leaves(finish.memory)) {
+            return self.own(way, &threads, passed);
+        }
         let mut finished = Vec::new();
         for finish in &*reductions {
             let room = way.room(finish, values)?;

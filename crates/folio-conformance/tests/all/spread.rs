@@ -100,6 +100,11 @@ fn total(i: Item<2>, x: In<f32, 2>, sum: Reduce<f32, Add>) {
     sum.give(x[i]);
 }
 
+#[kernel]
+fn line_total(i: Item, x: In<f32>, sum: Reduce<f32, Add>) {
+    sum.give(x[i]);
+}
+
 #[kernel(group = 4)]
 fn group_totals(g: Group, x: In<f32>, sum: Reduce<f32, Add>) {
     g.each(|i| sum.give(x[i]));
@@ -420,7 +425,8 @@ fn reductions_are_those_of_one_device() {
                 let plate = rt.buffer_from((floats(9000), [75, 120])).unwrap();
                 let wide = rt.buffer_from((floats(8320), [130, 64])).unwrap();
                 let mut y = rt.buffer::<f32, 1>(n).unwrap();
-                let mut sums = [(); 4].map(|()| rt.buffer_from(&[3.0f32; 2]).unwrap());
+                let odd = rt.buffer_from((floats(12_360), [1030, 12])).unwrap();
+                let mut sums = [(); 5].map(|()| rt.buffer_from(&[3.0f32; 2]).unwrap());
                 let mut most = rt.buffer::<i64, 1>(1).unwrap();
                 Box::new(totals(&x, &mut y, &mut sums[0], &mut most)).start(
                     q,
@@ -432,15 +438,55 @@ fn reductions_are_those_of_one_device() {
                 Box::new(total(small, &mut sums[1])).start(q, [30, 100].into(), spread);
                 Box::new(total(&wide, &mut sums[2])).start(q, [130, 64].into(), spread);
                 Box::new(group_totals(&x, &mut sums[3])).start(q, (8..400).into(), spread);
+                // Only each 1024th row begins with a leaf.
+                Box::new(total(&odd, &mut sums[4])).start(q, [1030, 12].into(), spread);
                 let bits = |x: &Buffer<f32>| {
                     x.to_vec().unwrap().iter().map(|v| v.to_bits()).collect::<Vec<_>>()
                 };
-                let bits = [&y, &sums[0], &sums[1], &sums[2], &sums[3]].map(bits);
+                let [a, b, c, d, e] = &sums;
+                let bits = [&y, a, b, c, d, e].map(bits);
                 (bits, most.to_vec().unwrap())
             };
             assert_eq!(ran(&all, true), ran(&one, false));
         }
     }
+}
+
+/// A part of a reduction is one command, however many leaves it has, and a copy brings what it has
+/// left.
+#[test]
+fn a_part_of_a_reduction_is_one_command() {
+    let rt = Runtime::builder().backend(simulated(3)).build().unwrap();
+    let q = over(&rt, Split::rows());
+    let x = rt.buffer_from(floats(9 * 4096)).unwrap();
+    let mut sum = rt.buffer::<f32, 1>(1).unwrap();
+    for group in [false, true] {
+        let before = rt.counters();
+        match group {
+            true => q.spread(9 * 4096, group_totals(&x, &mut sum)).unwrap(),
+            false => q.spread(9 * 4096, line_total(&x, &mut sum)).unwrap(),
+        }
+        .wait()
+        .unwrap();
+        let after = rt.counters();
+        assert_eq!(after.launches - before.launches, 3);
+        let values = if group { 9 * 1024 } else { 9 };
+        let inputs = if group { 0 } else { 9 * 4096 };
+        let moved = after.transfers().bytes - before.transfers().bytes;
+        assert_eq!(moved, 4 * (values + inputs));
+    }
+}
+
+/// Rows of which no run is made of whole leaves are computed by one device.
+#[test]
+fn leaves_are_not_cut() {
+    let rt = Runtime::builder().backend(simulated(3)).build().unwrap();
+    let plate = rt.buffer_from((floats(10_000), [100, 100])).unwrap();
+    let mut sum = rt.buffer::<f32, 1>(1).unwrap();
+    let q = over(&rt, Split::rows());
+    let told = q.explain_spread([100, 100], &total(&plate, &mut sum)).unwrap();
+    let ranges: Vec<_> = told.parts.iter().map(|part| part.range.clone()).collect();
+    assert_eq!(ranges.iter().filter(|range| **range == [100, 100]).count(), 1, "{ranges:?}");
 }
 
 #[test]
@@ -505,12 +551,6 @@ fn what_stands_in_the_way_is_told() {
         "kernel `numbered` cannot be spread over devices: `next`: what its items find there depends \
          on other items",
     );
-    let plate = rt.buffer::<f32, 2>([100, 100]).unwrap();
-    check(
-        q.spread([100, 100], total(&plate, &mut floats)),
-        "kernel `total` cannot be spread over devices: `sum`: the 4096 items of a leaf of its tree \
-         are no box of the launch",
-    );
     // SAFETY: no item writes an element of another one.
     let racy = unsafe { RacyMemory::new(&mut x) };
     check(
@@ -519,6 +559,206 @@ fn what_stands_in_the_way_is_told() {
          element, so parts may race",
     );
     assert_eq!(rt.counters().launches, 0);
+}
+
+#[kernel]
+fn double(i: Item, x: In<f32>, y: Out<f32>) {
+    y[i] = 2.0 * x[i];
+}
+
+#[kernel]
+fn grow(i: Item, y: InOut<u32>) {
+    y[i] = 3 * y[i] + 1;
+}
+
+/// GRAPH-03: in a graph each device has one list, until it needs what another one has computed.
+#[test]
+fn graphs_have_a_list_for_each_device() {
+    for n in 1..=3 {
+        let rt = Runtime::builder().backend(simulated(n)).build().unwrap();
+        let q = over(&rt, Split::rows());
+        let graph = rt.graph(&q.device()).unwrap();
+        let mut y = rt.buffer_from(numbers(50)).unwrap();
+        let recording = graph.record([&q]).unwrap();
+        (0..100).for_each(|_| drop(q.spread(50, grow(&mut y)).unwrap()));
+        drop(recording);
+        assert_eq!(graph.len(), 100 * n);
+        let run = graph.finalize().unwrap();
+        for _ in 0..2 {
+            q.run_graph(&run).unwrap().wait().unwrap();
+            let report = run.replay_report();
+            assert_eq!((report.parts.len(), report.made), (n, n as u64), "{report:?}");
+        }
+        assert_eq!(run.replay_report().replays, 2 * n as u64);
+        let step = |y: u32| y.wrapping_mul(3).wrapping_add(1);
+        let grown = |y: u32| (0..200).fold(y, |y, _| step(y));
+        assert_eq!(y.to_vec().unwrap(), numbers(50).into_iter().map(grown).collect::<Vec<_>>());
+    }
+}
+
+/// Runs of graphs and batches of shared launches compute what one device computes, again and again.
+#[test]
+fn graphs_and_batches_of_shared_launches_are_those_of_one_device() {
+    for rt in some_machines() {
+        let one = rt.queue_on(&rt.devices()[0]).unwrap();
+        for split in splits(rt.devices().len()) {
+            let all = over(&rt, split);
+            let start = || {
+                let x = rt.buffer_from((floats(156), [12, 13])).unwrap();
+                let y = rt.buffer_from((floats(156), [12, 13])).unwrap();
+                let line = rt.buffer_from(numbers(5000)).unwrap();
+                let (bins, least) = (rt.buffer::<u32, 1>(7).unwrap(), rt.buffer::<i32, 1>(2));
+                let (sum, z) = (rt.buffer::<f32, 1>(1).unwrap(), rt.buffer_from(floats(5000)));
+                (x, y, line, bins, least.unwrap(), sum, z.unwrap())
+            };
+            let inner = Items::from([12, 13]).interior(1);
+            type Data = (
+                Buffer<f32, 2>,
+                Buffer<f32, 2>,
+                Buffer<u32>,
+                Buffer<u32>,
+                Buffer<i32>,
+                Buffer<f32>,
+                Buffer<f32>,
+            );
+            let steps = |q: &Queue, data: &mut Data, spread: bool| {
+                let (x, y, line, bins, least, sum, z) = data;
+                Box::new(five(&*x, &mut *y)).start(q, inner, spread);
+                Box::new(five(&*y, &mut *x)).start(q, inner, spread);
+                Box::new(grow(&mut *line)).start(q, 5000.into(), spread);
+                Box::new(histogram(&*line, bins, least)).start(q, 5000.into(), spread);
+                Box::new(line_total(&*z, sum)).start(q, 5000.into(), spread);
+            };
+            let bits = |data: &Data| {
+                let (x, y, line, bins, least, sum, _) = data;
+                let floats = [x.to_vec(), y.to_vec(), sum.to_vec()].map(|of| of.unwrap());
+                let floats: Vec<u32> = floats.concat().into_iter().map(f32::to_bits).collect();
+                (floats, line.to_vec().unwrap(), bins.to_vec().unwrap(), least.to_vec().unwrap())
+            };
+            let mut wanted = start();
+            (0..3).for_each(|_| steps(&one, &mut wanted, false));
+            let wanted = bits(&wanted);
+            let mut batched = start();
+            for _ in 0..3 {
+                all.batch(|q| {
+                    steps(q, &mut batched, true);
+                    Ok(())
+                })
+                .unwrap();
+            }
+            assert_eq!(bits(&batched), wanted);
+            let mut recorded = start();
+            let graph = rt.graph(&all.device()).unwrap();
+            let recording = graph.record([&all]).unwrap();
+            steps(&all, &mut recorded, true);
+            drop(recording);
+            let options = folio::graph::FinalizeOptions::new().enable_fusion();
+            for run in [graph.finalize().unwrap(), graph.finalize_with(options).unwrap()] {
+                let mut fresh = start();
+                let (x, y, line, bins, least, ..) = &mut recorded;
+                all.copy(&fresh.0, x).unwrap();
+                all.copy(&fresh.1, y).unwrap();
+                all.copy(&fresh.2, line).unwrap();
+                all.copy(&fresh.3, bins).unwrap();
+                all.copy(&fresh.4, least).unwrap();
+                (0..3).for_each(|_| drop(all.run_graph(&run).unwrap()));
+                fresh.5 = rt.buffer(1).unwrap();
+                assert_eq!(bits(&recorded), wanted);
+            }
+        }
+    }
+}
+
+/// A shared launch is one command of its queue: it has a name, comes after events, is in order, and
+/// its time is that of its longest part.
+#[test]
+fn a_shared_launch_is_a_command() {
+    let rt = Runtime::builder().backend(simulated(3)).build().unwrap();
+    let q = over(&rt, Split::rows());
+    let mut at = numbers(30).iter().map(|k| k % 30).collect::<Vec<_>>();
+    at[14] = 1000;
+    let (at, x) = (rt.buffer_from(&at).unwrap(), rt.buffer_from(numbers(30)).unwrap());
+    let mut y = rt.buffer::<u32, 1>(30).unwrap();
+    let mut z = rt.buffer::<u32, 1>(30).unwrap();
+    let failing = q.submit(|cg| {
+        cg.label("all parts").spread(30, gather(&at, &x, &mut y));
+        Ok(())
+    });
+    let failing = failing.unwrap();
+    let error = failing.wait().unwrap_err().to_string();
+    assert!(error.contains("all parts") && error.contains("sim:1"), "{error}");
+    let after = q.submit(|cg| {
+        cg.after(&failing).spread(1..27, smooth(&x, &mut z));
+        Ok(())
+    });
+    assert!(after.unwrap().wait().is_err());
+    let timed = q.timed().spread(1..27, smooth(&x, &mut z)).unwrap();
+    timed.wait().unwrap();
+    assert!(timed.timing().is_some() && timed.device().is_none());
+    let untimed = q.spread(1..27, smooth(&x, &mut z)).unwrap();
+    untimed.wait().unwrap();
+    assert!(untimed.timing().is_none());
+    let refused = q.submit(|cg| {
+        cg.read(&x);
+        cg.spread(1..27, smooth(&x, &mut z));
+        Ok(())
+    });
+    assert!(matches!(refused, Err(folio::Error::NotSpread { .. })), "{refused:?}");
+    let refused = q.submit(|cg| {
+        cg.spread(1..27, smooth(&x, &mut z));
+        cg.fill(&mut y, 1);
+        Ok(())
+    });
+    assert!(matches!(refused, Err(folio::Error::Actions { actions: 2, .. })), "{refused:?}");
+    let graph = rt.graph(&q.device()).unwrap();
+    let refused = graph.add(|cg| cg.spread(1..27, smooth(&x, &mut z)));
+    assert!(matches!(refused, Err(folio::Error::NotSpread { .. })), "{refused:?}");
+}
+
+/// Fills and copies go where the data are.
+#[test]
+fn fills_and_copies_are_shared() {
+    for rt in some_machines() {
+        let one = rt.queue_on(&rt.devices()[0]).unwrap();
+        for split in splits(rt.devices().len()) {
+            let all = over(&rt, split);
+            let n = 9000;
+            let ran = |q: &Queue| {
+                let mut x = rt.buffer_from(floats(n)).unwrap();
+                let mut y = rt.buffer::<f32, 1>(n).unwrap();
+                q.share(n, double(&x, &mut y)).unwrap();
+                q.copy(y.slice([100], [8000]).unwrap(), x.slice_mut([3], [8000]).unwrap()).unwrap();
+                q.fill(y.slice_mut([5], [4000]).unwrap(), 2.5f32).unwrap();
+                q.share(n, double(&y, &mut x)).unwrap();
+                let all = [x.to_vec(), y.to_vec()].map(Result::unwrap).concat();
+                all.into_iter().map(f32::to_bits).collect::<Vec<u32>>()
+            };
+            assert_eq!(ran(&all), ran(&one));
+        }
+    }
+}
+
+/// A fill of what devices have moves nothing, and one command is for each device.
+#[test]
+fn fills_and_copies_stay_where_data_are() {
+    let rt = Runtime::builder().backend(simulated(3)).build().unwrap();
+    let q = over(&rt, Split::rows());
+    let (mut x, mut y) =
+        (rt.buffer::<u32, 1>(90_000).unwrap(), rt.buffer::<u32, 1>(90_000).unwrap());
+    for (fills, value) in [(3, 1), (6, 2)] {
+        q.fill(&mut x, value).unwrap().wait().unwrap();
+        assert_eq!((rt.counters().fills, rt.counters().transfers().bytes), (fills, 0));
+    }
+    q.copy(&x, &mut y).unwrap().wait().unwrap();
+    assert_eq!(rt.counters().transfers().bytes, 0);
+    q.fill(y.slice_mut([10], [50]).unwrap(), 3).unwrap().wait().unwrap();
+    assert_eq!(rt.counters().transfers().bytes, 0);
+    // A read brings pages of two parts, and leaves the parts where they are.
+    assert_eq!(y.slice([29_998], [4]).unwrap().to_vec().unwrap(), [2; 4]);
+    let read = rt.counters().transfers().bytes;
+    assert!((16..=2 << 16).contains(&read), "{read}");
+    q.fill(&mut y, 4).unwrap().wait().unwrap();
+    assert_eq!((rt.counters().fills, rt.counters().transfers().bytes), (10, read));
 }
 
 #[test]

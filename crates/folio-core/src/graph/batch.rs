@@ -241,10 +241,10 @@ impl Queue {
         commands: &mut Commands,
         (pieces, order): (&Pieces, &Order),
     ) -> Result<Option<Event>> {
-        let items = Items::new(pieces.items(), order);
+        let items = Items::new(pieces.items(graph.device), order);
         let once = || Error::Actions { command: Label::NONE, actions: 0 };
         let label = Label::of(&"batch");
-        let run = items.commands((graph.device, &label), |at| commands.take(at));
+        let run = items.commands(&label, |at| commands.take(at));
         let mut run = run.ok_or_else(once)?;
         let (engine, timed) = (&graph.core.engine, self.is_timed());
         let clocks = if timed { items.time(&mut run, true, engine) } else { Clocks::new() };
@@ -374,7 +374,8 @@ impl Desk {
         let QueueInner { core, devices, in_order, .. } = &*of.inner;
         let graph = Inner::over(core.clone(), devices[0], true, plans.clone());
         graph.state.lock().label = Label::of(&"batch");
-        let queue = Queue::new(core.clone(), devices.clone(), *in_order, None);
+        let scheduler = of.inner.scheduler.clone();
+        let queue = Queue::new(core.clone(), devices.clone(), *in_order, scheduler);
         Desk { graph, queue, trail: Trail::default() }
     }
 

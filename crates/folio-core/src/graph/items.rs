@@ -15,6 +15,8 @@ use std::sync::Arc;
 pub(super) struct Item {
     /// The numbers of its commands.
     pub(super) at: Vec<u32>,
+    /// The device of a list.
+    pub(super) device: u16,
     /// None if there is one command, which is submitted as it is.
     pub(super) list: Option<Arc<List>>,
 }
@@ -36,11 +38,11 @@ impl Items {
     /// of them no more.
     pub(super) fn commands(
         &self,
-        (device, label): (u16, &Label),
+        label: &Label,
         mut single: impl FnMut(u32) -> Option<Command>,
     ) -> Option<Vec<Command>> {
         let command = |item: &Item| match &item.list {
-            Some(list) => Some(list.command(device, label)),
+            Some(list) => Some(list.command(item.device, label)),
             None => single(*item.at.first()?),
         };
         self.all.iter().map(command).collect()
@@ -76,22 +78,23 @@ pub(super) fn works(command: &Command) -> bool {
     }
 }
 
-/// Where a run is cut: commands that are a list together, and commands that are in none, in turns.
-/// Each command is as early as its predecessors allow, so there are as few lists as possible.
-pub(super) fn cut(before: &Before, fits: &[bool]) -> Vec<(Vec<u32>, bool)> {
+/// Where a run is cut: commands that are a list of a device together, and commands that are in
+/// none, in turns. Each command is as early as its predecessors allow, so there are as few lists as
+/// possible. `of` says the device of which a command's list is.
+pub(super) fn cut(before: &Before, of: &[Option<u16>]) -> Vec<(Vec<u32>, Option<u16>)> {
     let mut levels: Vec<u32> = Vec::with_capacity(before.len());
-    let mut all: BTreeMap<(u32, bool), Vec<u32>> = BTreeMap::new();
-    for (at, (edges, fits_list)) in before.iter().zip(fits).enumerate() {
+    let mut all: BTreeMap<(u32, bool, Option<u16>), Vec<u32>> = BTreeMap::new();
+    for (at, (edges, device)) in before.iter().zip(of).enumerate() {
         let behind = |&(from, _): &(u32, bool)| {
-            // A list that follows such a command is the next one.
-            levels[from as usize] + u32::from(*fits_list && !fits[from as usize])
+            // A list that follows a command which is not of the same list is the next one.
+            levels[from as usize] + u32::from(device.is_some() && of[from as usize] != *device)
         };
         let level = edges.iter().map(behind).max().unwrap_or(0);
         levels.push(level);
-        // A list comes before the other commands of its level.
-        all.entry((level, !fits_list)).or_default().push(at as u32);
+        // Lists come before the other commands of their level.
+        all.entry((level, device.is_none(), *device)).or_default().push(at as u32);
     }
-    all.into_iter().map(|((_, alone), at)| (at, !alone)).collect()
+    all.into_iter().map(|((_, _, device), at)| (at, device)).collect()
 }
 
 /// The order of items, by that of their commands.
@@ -120,17 +123,20 @@ mod tests {
     use super::super::replay::Before;
     use super::*;
 
-    /// Where commands with these predecessors are cut; `-` is one that is in no list.
+    /// Where commands with these predecessors are cut; `-` is one that is in no list, and `*` one
+    /// of another device.
     fn check(commands: &[&str], want: &[(&[u32], bool)]) {
         let (mut before, mut fits) = (Before::new(), Vec::new());
         for text in commands {
             let words = || text.split_whitespace();
-            fits.push(!words().any(|word| word == "-"));
+            let says = |what| words().any(|word| word == what);
+            fits.push((!says("-")).then_some(u16::from(says("*"))));
             let edges = words().filter_map(|word| Some((word.parse().ok()?, true)));
             before.push(edges.collect());
         }
         let got = cut(&before, &fits);
-        let got: Vec<(&[u32], bool)> = got.iter().map(|(at, list)| (&at[..], *list)).collect();
+        let got: Vec<(&[u32], bool)> =
+            got.iter().map(|(at, list)| (&at[..], list.is_some())).collect();
         assert_eq!(got, want, "{commands:?}");
     }
 
@@ -146,6 +152,12 @@ mod tests {
         check(&["-", "0", "", "2"], &[(&[2, 3], true), (&[0], false), (&[1], true)]);
         check(&["", "- 0", "", "1 2"], &[(&[0, 2], true), (&[1], false), (&[3], true)]);
         check(&["-", "- 0", "1", "-"], &[(&[0, 1, 3], false), (&[2], true)]);
+        // Two devices, each of which has a list until it needs what the other one has done.
+        check(&["", "*", "0", "* 1"], &[(&[0, 2], true), (&[1, 3], true)]);
+        check(
+            &["", "*", "0 1", "* 1 0", "2"],
+            &[(&[0], true), (&[1], true), (&[2, 4], true), (&[3], true)],
+        );
         check(
             &["", "- 0", "1", "- 2", "3 0", ""],
             &[(&[0, 5], true), (&[1], false), (&[2], true), (&[3], false), (&[4], true)],

@@ -143,7 +143,7 @@ impl Key {
         self.clear(Label::of(name), NodeKind::Kernel);
         self.begin_launch((Some(device), false), code, (given.len(), scalars.len()), geometry);
         for (at, passed) in given.iter().enumerate() {
-            let Passed { param, part: Part { view, part, .. }, mode } = passed;
+            let Passed { param, part: Part { view, part, .. }, mode, .. } = passed;
             let shape = match code.ir.params.get(*param).map(|param| &param.kind) {
                 // Of these only the first element counts.
                 Some(ParamKind::Reduce { .. }) => [1; 3],

@@ -125,6 +125,9 @@ impl Commands {
                 Some(WhyNot::OnHost("it calls a driver"))
             }
             Action::Conditional(_) => Some(WhyNot::Condition("it is a condition".into())),
+            _ if command.device.is_some_and(|device| device != graph.device) => {
+                Some(WhyNot::Elsewhere("it is of another device of the queue"))
+            }
             _ => graph.why_not(command),
         };
         self.iter().map(why).collect()
@@ -206,10 +209,11 @@ impl Pieces {
         Pieces { all, why_not: Some(why_not), known: true, exchanged: false }
     }
 
-    /// The items of a run.
-    pub(super) fn items(&self) -> Vec<Item> {
+    /// The items of a run, whose lists are of this device.
+    pub(super) fn items(&self, device: u16) -> Vec<Item> {
         let list = |known: &Option<Arc<StoredList>>| known.as_ref().map(|known| known.list.clone());
-        self.all.iter().map(|(at, known)| Item { at: at.clone(), list: list(known) }).collect()
+        let item = |(at, known): &(Vec<u32>, _)| Item { at: at.clone(), device, list: list(known) };
+        self.all.iter().map(item).collect()
     }
 
     pub(super) fn lists(&self) -> impl Iterator<Item = &Arc<StoredList>> {
@@ -221,18 +225,19 @@ impl Batches {
     /// Cuts a block, and looks for the lists that its pieces are.
     pub(super) fn pieces(&self, graph: &Inner, commands: &Commands) -> Pieces {
         let why = commands.whys(graph);
-        let fits: Vec<bool> = why.iter().map(Option::is_none).collect();
+        let fits = why.iter().map(|why| why.is_none().then_some(graph.device));
+        let fits: Vec<Option<u16>> = fits.collect();
         let before = before_of(&commands.after, commands.iter().map(|of| &of.accesses[..]));
         let mut cuts = cut(&before, &fits);
         if cuts.is_empty() {
-            cuts.push((Vec::new(), true));
+            cuts.push((Vec::new(), Some(graph.device)));
         }
         let is_whole = cuts.len() == 1;
         let mut pieces = Pieces { known: true, ..Pieces::default() };
         let mut lists = 0;
         for (at, is_list) in cuts {
             let working = at.iter().filter(|at| commands.get(**at).is_some_and(works)).count();
-            let found = match is_list && (is_whole || working > 1) {
+            let found = match is_list.is_some() && (is_whole || working > 1) {
                 true => {
                     lists += 1;
                     let taken: Vec<_> = pieces.lists().cloned().collect();

@@ -278,13 +278,13 @@ impl Queue {
 }
 
 impl Inner {
-    /// That a queue is of the graph's device only.
+    /// That a queue is of the graph's device. Others that it has take part in what is spread.
     pub(super) fn check_queue(&self, queue: &Queue) -> Result<()> {
         if !queue.inner.core.same(&self.core) {
             let label = Label::from(format!("of {}", queue.device().name()));
             return Err(Error::WrongRuntime { what: "queue", label, by: None });
         }
-        if queue.inner.devices[..] == [self.device] {
+        if queue.inner.devices.contains(&self.device) {
             return Ok(());
         }
         let names: Vec<String> =
@@ -308,6 +308,12 @@ impl Inner {
         joined.map_err(|why| self.error(why))
     }
 
+    /// Completes the command that a group describes for a node.
+    #[inline]
+    pub(crate) fn finish(&self, group: &mut CommandGroup, command: &mut Command) -> Result<()> {
+        Template::finish(group, command, !self.once)
+    }
+
     /// Makes nodes of groups; of none, if one is refused.
     pub(crate) fn record(
         self: &Arc<Self>,
@@ -318,7 +324,7 @@ impl Inner {
         let is_one = groups.len() == 1;
         for group in groups {
             let mut command = Command::new(None, false);
-            Template::finish(group, &mut command, !self.once)?;
+            self.finish(group, &mut command)?;
             if self.once && is_one && group.is_plain() {
                 let mut state = self.state.lock();
                 if let Some(next) = state.follow(queue, &command, &[]) {

@@ -9,6 +9,7 @@ use super::steps::Steps;
 use super::why::WhyNot;
 use super::{Executable, Inner};
 use crate::call::checks_left;
+use crate::engine::devices::DeviceEntry;
 use crate::engine::kernels::launch::Launch;
 use crate::engine::plan::union::Union;
 use crate::engine::runs::command::{Action, Command, End};
@@ -16,7 +17,6 @@ use crate::engine::runs::conditional::Conditional;
 use crate::engine::runs::list::{Change, Exchange, List, Members};
 use crate::engine::terms::access::Access;
 use crate::error::{Label, Result};
-use crate::hal::Caps;
 use crate::planted::Planted;
 use crate::sync::Mutex;
 use smallvec::SmallVec;
@@ -133,14 +133,14 @@ impl Executable {
 
 impl Operations {
     /// The commands of a run. None if one can run only once.
-    pub(super) fn commands(&self, device: u16, label: &Label) -> Option<Vec<Command>> {
+    pub(super) fn commands(&self, label: &Label) -> Option<Vec<Command>> {
         let again = |at: u32| self.steps.all.get(at as usize)?.template.command.again();
-        self.items.commands((device, label), again)
+        self.items.commands(label, again)
     }
 
     /// The list of these commands, if they follow one another like this.
-    fn list_of(&self, at: &[u32], after: &[Vec<usize>]) -> Option<&Arc<List>> {
-        let same = self.items.all.iter().find(|item| item.at == at)?;
+    fn list_of(&self, (device, at): (u16, &[u32]), after: &[Vec<usize>]) -> Option<&Arc<List>> {
+        let same = self.items.all.iter().find(|item| item.device == device && item.at == at)?;
         same.list.as_ref().filter(|list| list.fixed.after == after)
     }
 }
@@ -193,17 +193,21 @@ impl Inner {
         }
     }
 
-    fn caps(&self) -> &Caps {
-        &self.core.engine.devices[usize::from(self.device)].info.caps
+    /// The device of a command.
+    fn device_of(&self, command: &Command) -> &DeviceEntry {
+        let device = command.device.unwrap_or(self.device);
+        &self.core.engine.devices[usize::from(device)]
     }
 
     /// Why a command is in no list.
     pub(super) fn why_not(&self, command: &Command) -> Option<WhyNot> {
+        let DeviceEntry { domain, info, .. } = self.device_of(command);
+        let caps = &info.caps;
         match &command.action {
             _ if command.timed => Some(WhyNot::Timed),
             Action::Conditional(node) => self.why_no_branch(node),
             Action::Launch(Some(launch))
-                if launch.foreign.is_some() && !(self.caps().captures && is_captured(command)) =>
+                if launch.foreign.is_some() && !(caps.captures && is_captured(command)) =>
             {
                 Some(WhyNot::OnHost("it calls a driver"))
             }
@@ -214,14 +218,14 @@ impl Inner {
             Action::Launch(Some(launch)) if let Some(fault) = can_fail(launch) => {
                 Some(WhyNot::MayFail(fault))
             }
-            _ => refused(command, self.domain(), self.domain()).map(WhyNot::Elsewhere),
+            _ => refused(command, *domain, *domain).map(WhyNot::Elsewhere),
         }
     }
 
     /// Why a conditional node cannot be one operation of the device. A body in which something may
     /// fail ends there, which only the engine sees in time.
     fn why_no_branch(&self, node: &Conditional) -> Option<WhyNot> {
-        if !self.caps().conditions {
+        if !self.core.engine.devices[usize::from(self.device)].info.caps.conditions {
             return Some(WhyNot::Condition("it is a condition".into()));
         }
         node.bodies.iter().flat_map(|commands| commands.iter()).find_map(|command| {
@@ -275,17 +279,26 @@ impl Making<'_> {
     /// in no list then.
     fn lists(&mut self, why: &Whys) -> Result<Result<Operations, Whys>> {
         let before = before(self.steps);
-        let fits: Vec<bool> = why.iter().map(Option::is_none).collect();
+        let home = self.graph.device;
+        let device = |(at, why): (u32, &Option<String>)| match why {
+            None => Some(self.command(at).device.unwrap_or(home)),
+            Some(_) => None,
+        };
+        let fits: Vec<Option<u16>> = (0..).zip(why).map(device).collect();
         let mut items = Vec::new();
         let mut alone = why.clone();
-        for (at, is_list) in cut(&before, &fits) {
+        for (at, device) in cut(&before, &fits) {
             let works = |at: &&u32| works(self.command(**at));
-            if !is_list || at.iter().filter(works).count() < 2 && !self.has_branch(&at) {
-                items.extend(at.iter().map(|at| Item { at: vec![*at], list: None }));
+            let single = |device, at: &[u32]| -> Vec<Item> {
+                at.iter().map(|at| Item { at: vec![*at], device, list: None }).collect()
+            };
+            let few = at.iter().filter(works).count() < 2 && !self.has_branch(&at);
+            let Some(device) = device.filter(|_| !few) else {
+                items.extend(single(home, &at));
                 continue;
-            }
-            match self.list(&at, &before)? {
-                Ok(list) => items.push(Item { at, list: Some(list) }),
+            };
+            match self.list((device, &at), &before)? {
+                Ok(list) => items.push(Item { at, device, list: Some(list) }),
                 Err(refused) => {
                     let captured: Vec<u32> =
                         at.iter().copied().filter(|at| self.is_captured(*at)).collect();
@@ -296,7 +309,7 @@ impl Making<'_> {
                         return Ok(Err(alone));
                     }
                     at.iter().for_each(|at| alone[*at as usize] = Some(refused.clone()));
-                    items.extend(at.iter().map(|at| Item { at: vec![*at], list: None }));
+                    items.extend(single(device, &at));
                 }
             }
         }
@@ -322,14 +335,18 @@ impl Making<'_> {
 
     /// The list of these commands: that of the run before, exchanged, or compiled. An inner error
     /// says why the device does not have it.
-    fn list(&mut self, at: &[u32], before: &Before) -> Result<Result<Arc<List>, String>> {
+    fn list(
+        &mut self,
+        (device, at): (u16, &[u32]),
+        before: &Before,
+    ) -> Result<Result<Arc<List>, String>> {
         let within = |before: &[(u32, bool)]| -> Vec<usize> {
             before.iter().filter_map(|(from, _)| at.binary_search(from).ok()).collect()
         };
         let after: Vec<Vec<usize>> = at.iter().map(|at| within(&before[*at as usize])).collect();
         let engine = &self.graph.core.engine;
         if let Some(old) = self.old
-            && let Some(list) = old.list_of(at, &after)
+            && let Some(list) = old.list_of((device, at), &after)
         {
             let changed = self.changed(old, at);
             if changed.is_empty() {
@@ -344,7 +361,7 @@ impl Making<'_> {
             }
         }
         let commands = at.iter().map(|at| self.command(*at)).collect();
-        let made = engine.compile(self.graph.device, Members { commands, after })?;
+        let made = engine.compile(device, Members { commands, after })?;
         self.compiled += u64::from(made.is_ok());
         Ok(made.map(Arc::new).map_err(|refused| refused.to_string()))
     }
@@ -373,7 +390,8 @@ impl Making<'_> {
 impl Operations {
     /// Each command by itself.
     fn of_commands(steps: &Arc<Steps>) -> Operations {
-        let items = (0..steps.all.len() as u32).map(|at| Item { at: vec![at], list: None });
+        let item = |at| Item { at: vec![at], device: 0, list: None };
+        let items = (0..steps.all.len() as u32).map(item);
         let parts = match steps.all.is_empty() {
             true => vec![],
             false => {

@@ -483,7 +483,7 @@ impl Queue {
         let once = || Error::Actions { command: graph.inner.label.clone(), actions: 0 };
         for _ in 0..if profiles { 0 } else { TRIES } {
             let made = of.made(replays, steps).map_err(|why| named(why, steps, of))?;
-            let mut run = made.commands(of.device, &graph.inner.label).ok_or_else(once)?;
+            let mut run = made.commands(&graph.inner.label).ok_or_else(once)?;
             let clocks = made.items.time(&mut run, timed, engine);
             let when = (&stamps[..], Some(&graph.inner.latest));
             let fusion = match foreign::listening() {

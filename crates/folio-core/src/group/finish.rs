@@ -69,6 +69,9 @@ impl CommandGroup {
                 self.action(command)?;
             }
         }
+        if !self.is_plain() {
+            self.part_accesses(command);
+        }
         command.device = (!on_host).then_some(self.device);
         command.label = std::mem::take(&mut self.label);
         command.timed = self.timed;

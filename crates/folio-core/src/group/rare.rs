@@ -1,9 +1,14 @@
 //! What few groups have: apart, so that others are small and look at one word for all of it.
 
 use super::{CommandGroup, Purpose, TaskTiming};
-use crate::error::{Error, Result};
+use crate::engine::runs::command::Command;
+use crate::engine::terms::access::Access;
+use crate::error::{Error, Label, Result};
+use crate::geom::Box3;
 use crate::graph::{Changes, Recorded};
 use crate::marks::Marks;
+use crate::spread::Spreading;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// What few groups have.
@@ -19,11 +24,20 @@ pub(crate) struct Rare {
     pub(crate) parameters: Vec<(Arc<dyn Changes>, u64)>,
     /// By argument that is memory: its marks, where it has some.
     pub(crate) marks: Vec<(usize, Marks)>,
+    /// By access: the boxes of elements that it is, where these are several.
+    pub(crate) boxes: Vec<(usize, SmallVec<[Box3; 8]>)>,
+    /// The launch that all devices of the queue share.
+    pub(super) spread: Option<Spreading>,
 }
 
 impl CommandGroup {
     pub(crate) fn rare(&mut self) -> &mut Rare {
         self.rare.get_or_insert_default()
+    }
+
+    /// Its command is timed.
+    pub(crate) fn is_timed(&self) -> bool {
+        self.timed
     }
 
     /// It has nothing of this.
@@ -59,9 +73,53 @@ impl CommandGroup {
         self.rare.as_mut()?.timing.take()
     }
 
-    /// That the description has no mistake so far.
+    /// The launch that it is, if all devices of the queue share that. It is all that the group does
+    /// then.
+    pub(crate) fn take_spread(&mut self) -> Result<Option<Spreading>> {
+        let Some(rare) = &mut self.rare else { return Ok(None) };
+        let (Some(spread), None) = (rare.spread.take(), &rare.wrong) else { return Ok(None) };
+        match (self.actions, &self.made[..]) {
+            (1, []) => Ok(Some(spread)),
+            (1, _) => Err(spread.refused("its command group has other accesses")),
+            (actions, _) => Err(Error::Actions { command: self.label.clone(), actions }),
+        }
+    }
+
+    /// Describes a group that is a part of what this one does.
+    pub(crate) fn describe_part(&self, part: &mut CommandGroup) {
+        if self.label != Label::NONE {
+            part.label = self.label.clone();
+        }
+        part.timed |= self.timed;
+        part.after.extend_from_slice(&self.after);
+        if let Some(rare) = &self.rare {
+            part.rare().follows.extend_from_slice(&rare.follows);
+        }
+    }
+
+    /// That the description has no mistake so far, and is that of one command.
     pub(super) fn check_described(&mut self) -> Result<()> {
-        let wrong = self.rare.as_mut().and_then(|rare| rare.wrong.take());
-        wrong.map_or(Ok(()), Err)
+        let Some(rare) = &mut self.rare else { return Ok(()) };
+        match (rare.wrong.take(), rare.spread.take()) {
+            (Some(wrong), _) => Err(wrong),
+            (None, Some(spread)) => Err(spread.refused(
+                "a node is a command of one device; a queue over several can be recorded",
+            )),
+            (None, None) => Ok(()),
+        }
+    }
+
+    /// Accesses of several boxes are one for each of them.
+    pub(super) fn part_accesses(&self, command: &mut Command) {
+        for (at, boxes) in self.rare.iter().flat_map(|rare| &rare.boxes) {
+            let ([first, others @ ..], Some(access)) = (&boxes[..], command.accesses.get_mut(*at))
+            else {
+                continue;
+            };
+            (access.elements, access.all) = (*first, false);
+            let access = *access;
+            let others = others.iter().map(|elements| Access { elements: *elements, ..access });
+            command.accesses.extend(others);
+        }
     }
 }

@@ -11,6 +11,7 @@ use crate::error::{Error, Label, Result};
 use crate::geom::{Box3, Dims, checked_volume};
 use crate::hal::{Geometry, Param};
 use crate::items::{IntoItems, Items};
+use crate::spread::Spreading;
 use folio_device::{Code, Kernel, MOST_REDUCED};
 use folio_kernel::{Kernel as Ir, ParamKind, source};
 use smallvec::SmallVec;
@@ -112,7 +113,27 @@ impl CommandGroup {
         self.run_here(items.into_items(), &mut call.call());
     }
 
-    /// The same where the call lies, since it is large; it is left without arguments.
+    /// Runs a kernel call for `items` on all devices of the queue, as
+    /// [`Queue::spread`](crate::Queue::spread) does: all parts start after what this group comes
+    /// after, and have its label. The group does and accesses nothing else.
+    ///
+    /// ```
+    /// use folio_core::ir::device::Kernel;
+    /// use folio_core::{Event, Items, KernelCall, Queue, Result};
+    ///
+    /// fn step<K: Kernel>(q: &Queue, call: KernelCall<K, 2>, before: &Event) -> Result<Event> {
+    ///     q.submit(|cg| {
+    ///         cg.label("a step").after(before).spread([100, 100], call);
+    ///         Ok(())
+    ///     })
+    /// }
+    /// ```
+    pub fn spread<const D: usize>(&mut self, items: impl IntoItems<D>, call: impl RunsIn<D>) {
+        self.actions += 1;
+        self.rare().spread = Some(Spreading::new(items.into_items(), call.call()));
+    }
+
+    /// As [`run`](Self::run) where the call lies, since it is large; it is left without arguments.
     pub(crate) fn run_here<K: Kernel, const D: usize>(
         &mut self,
         places: Items<D>,

@@ -1,9 +1,12 @@
 //! Which device runs a command of a queue that has several. Pure: a scheduler sees numbers and
 //! answers with an index; the engine checks it.
 
+mod model;
 mod split;
 
 use crate::geom::Dims;
+pub use model::Model;
+pub(crate) use model::{Rates, Schedule, is_worth, taking_part};
 pub use split::Split;
 pub(crate) use split::{Parts, tile};
 
@@ -36,6 +39,30 @@ pub struct Candidate<'a> {
     pub placed: u64,
     /// How much it does at once.
     pub compute_units: u32,
+    /// When it could begin the command with its data there, in nanoseconds on a clock of the
+    /// queue's: 0 unless the scheduler [measures](Scheduler::measures).
+    pub starts_ns: u64,
+    /// How long it takes for the command, by what was measured of kernels of that name.
+    pub run_ns: Option<u64>,
+}
+
+impl<'a> Candidate<'a> {
+    /// A device of which nothing more is known.
+    #[cfg(test)]
+    pub(crate) fn of(name: &'a str) -> Candidate<'a> {
+        let [bytes_to_move, bytes_to_take, in_flight, placed, starts_ns] = [0; 5];
+        let (compute_units, run_ns) = (1, None);
+        Candidate {
+            name,
+            bytes_to_move,
+            bytes_to_take,
+            in_flight,
+            placed,
+            compute_units,
+            starts_ns,
+            run_ns,
+        }
+    }
 }
 
 /// Chooses devices. The answer is an index into the candidates; one that is out of range means
@@ -44,10 +71,16 @@ pub trait Scheduler: Send + Sync {
     /// Chooses.
     fn choose(&self, task: &Task<'_>, candidates: &[Candidate<'_>]) -> usize;
 
-    /// How a launch that all devices share is divided among them
-    /// ([`Queue::spread`](crate::Queue::spread)).
-    fn split(&self) -> Split {
-        Split::rows()
+    /// How what all devices share is divided among them. With a split, fills, copies and algorithms
+    /// are shared as well; without one, only launches by [`Queue::spread`](crate::Queue::spread),
+    /// in bands of rows.
+    fn split(&self) -> Option<Split> {
+        None
+    }
+
+    /// Its queues have kernels timed, and tell it how long they take.
+    fn measures(&self) -> bool {
+        false
     }
 }
 
@@ -96,8 +129,12 @@ impl Scheduler for Split {
         OwnerComputes.choose(task, candidates)
     }
 
-    fn split(&self) -> Split {
-        self.clone()
+    fn split(&self) -> Option<Split> {
+        Some(self.clone())
+    }
+
+    fn measures(&self) -> bool {
+        self.is_measured()
     }
 }
 
@@ -116,8 +153,7 @@ mod tests {
     use super::*;
 
     fn candidate(bytes_to_move: u64, in_flight: u64, compute_units: u32) -> Candidate<'static> {
-        let (name, bytes_to_take, placed) = ("d", 0, 0);
-        Candidate { name, bytes_to_move, bytes_to_take, in_flight, placed, compute_units }
+        Candidate { bytes_to_move, in_flight, compute_units, ..Candidate::of("d") }
     }
 
     const TASK: Task<'static> = Task { label: "", range: None, sequence: 5 };

@@ -3,11 +3,14 @@
 //! as for any command.
 
 mod boxes;
+mod memory;
+mod meter;
 mod owners;
 mod report;
 mod results;
 
 use boxes::Boxes;
+pub(crate) use meter::Meter;
 pub(crate) use owners::Owners;
 pub use report::{Spread, SpreadPart, SpreadRead};
 use results::Results;
@@ -15,19 +18,19 @@ use results::Results;
 use crate::buffer::{StorageHandle, View, widen, widen_at};
 use crate::call::{KernelCall, Passed, Places, Plan, RunsIn, code_of, function_of};
 use crate::engine::kernels::launch::Function;
-use crate::engine::terms::access::Access;
 use crate::error::{Error, Label, Result};
 use crate::event::Event;
 use crate::geom::{Box3, Dims};
-use crate::group::grouped;
+use crate::group::{CommandGroup, grouped};
 use crate::hal::Geometry;
 use crate::items::{IntoItems, Items};
-use crate::planted::{Plant, Planted};
+use crate::planted::Planted;
 use crate::queue::Queue;
-use crate::sched::Parts;
+use crate::sched::{Parts, Split, taking_part};
 use folio_device::{Code, Combiner, Kernel};
 use folio_kernel::{Owner, ParamKind, divide};
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// A launch that is to be divided.
 struct WholeLaunch<'c> {
@@ -38,14 +41,42 @@ struct WholeLaunch<'c> {
     scalars: &'c [u64],
 }
 
+/// A launch that all devices of a queue are to share, as a command group describes it.
+pub(crate) struct Spreading {
+    kernel: &'static str,
+    submit: Box<Submit>,
+}
+
+type Submit = dyn FnOnce(&Queue, &CommandGroup) -> Result<Event> + Send;
+
+impl Spreading {
+    pub(crate) fn new<K: Kernel, const D: usize>(
+        items: Items<D>,
+        call: KernelCall<K, D>,
+    ) -> Spreading {
+        let submit = move |q: &Queue, group: &CommandGroup| {
+            q.spread_as(items, &call, &|part| group.describe_part(part))
+        };
+        Spreading { kernel: K::FUNCTION.name, submit: Box::new(submit) }
+    }
+
+    /// Submits it, as the rest of the group says.
+    pub(crate) fn submit(self, q: &Queue, group: &CommandGroup) -> Result<Event> {
+        (self.submit)(q, group)
+    }
+
+    pub(crate) fn refused(&self, why: &str) -> Error {
+        let (kernel, parameter) = (Arc::from(self.kernel), Label::NONE);
+        Error::NotSpread { kernel, parameter, why: why.into() }
+    }
+}
+
 /// A launch's parts.
 struct Divided {
     /// How they were made.
     owners: Owners,
     /// By device of the queue.
     parts: Parts,
-    /// The box of items of which parts are made.
-    unit: Dims,
 }
 
 impl Queue {
@@ -79,32 +110,67 @@ impl Queue {
         items: impl IntoItems<D>,
         call: impl RunsIn<D>,
     ) -> Result<Event> {
-        let (items, call) = (items.into_items(), call.call());
-        let whole = self.whole(&items, &call)?;
+        self.spread_as(items.into_items(), &call.call(), &|_| ())
+    }
+
+    /// Runs a call as [`spread`](Self::spread) does if the queue has a [split](Self::split), and as
+    /// [`run`](Self::run) otherwise. Algorithms use it.
+    ///
+    /// ```
+    /// use folio_core::ir::device::Kernel;
+    /// use folio_core::{Event, KernelCall, Queue, Result};
+    ///
+    /// fn square<K: Kernel>(q: &Queue, call: KernelCall<K, 1>) -> Result<Event> {
+    ///     q.share(1000, call) // one device, or all of them
+    /// }
+    /// ```
+    pub fn share<const D: usize>(
+        &self,
+        items: impl IntoItems<D>,
+        call: impl RunsIn<D>,
+    ) -> Result<Event> {
+        match self.split() {
+            Some(_) => self.spread(items, call),
+            None => self.run(items, call),
+        }
+    }
+
+    /// Spreads a launch, whose parts `describe` describes further.
+    fn spread_as<K: Kernel, const D: usize>(
+        &self,
+        items: Items<D>,
+        call: &KernelCall<K, D>,
+        describe: &dyn Fn(&mut CommandGroup),
+    ) -> Result<Event> {
+        let whole = self.whole(&items, call)?;
         let divided = self.divide(&whole)?;
         self.cut(&whole, &divided.parts);
-        let (mut ready, mut results) = (Vec::new(), Results::of(&whole));
+        let (mut groups, mut results) = (Vec::new(), Results::of(&whole));
         for (device, part) in self.inner.devices.iter().zip(&divided.parts) {
             if part.is_empty() {
                 continue;
             }
-            let leaves = whole.leaves(part, divided.unit);
-            results.begin((self, *device), leaves.len(), &mut ready)?;
-            for (nth, (leaf, part)) in leaves.into_iter().enumerate() {
-                let (mut own, items) = (call.again(), narrow(&part, &items));
-                whole.move_groups(&part, &mut own.given)?;
-                results.take((leaf, nth), &mut own.given);
-                ready.push(self.ready_on(*device, &mut |cg| cg.run_here(items, &mut own))?);
-                if let Some((_, command)) = ready.last_mut() {
-                    whole.narrow_reads(&part, &mut command.accesses, self.inner.core.engine.plant);
-                }
+            results.begin((self, *device), (&whole, part), &mut groups)?;
+            let (mut own, items) = (call.again(), narrow(part, &items));
+            whole.move_groups(part, &mut own.given)?;
+            results.take(&mut own.given);
+            let mut group = self.group_on(*device);
+            group.run_here(items, &mut own);
+            let mut several = whole.several_boxes(part);
+            if self.inner.core.engine.plant.is(Planted::FirstBox) {
+                several.iter_mut().for_each(|(_, boxes)| boxes.truncate(1));
             }
+            if !several.is_empty() {
+                group.rare().boxes = several;
+            }
+            groups.push(group);
         }
-        if ready.is_empty() {
-            return self.run(items, call);
+        if groups.is_empty() {
+            groups.push(self.as_one(items, call));
         }
-        results.end(self, &whole.code.name, &mut ready)?;
-        let event = self.submit_all(ready)?;
+        results.end(self, &whole.code.name, &mut groups);
+        groups.iter_mut().for_each(describe);
+        let event = self.submit_parts(groups)?;
         divided.owners.remember(&whole);
         Ok(event)
     }
@@ -139,12 +205,20 @@ impl Queue {
         let whole =
             WholeLaunch { function: function_of::<K>(code), code, geometry, given, scalars };
         whole.check()?;
-        if self.recorder()?.is_some() {
-            return Err(whole.refused(Label::NONE, "its queue is recorded, or in a batch"));
-        }
-        // As one launch: what is wrong with that is wrong with its parts.
-        self.ready_on(self.inner.devices[0], &mut |cg| cg.run_here(items, &mut call.again()))?;
+        // What is wrong with one launch is wrong with its parts.
+        self.check(&mut self.as_one(items, call))?;
         Ok(whole)
+    }
+
+    /// The launch as one command.
+    fn as_one<K: Kernel, const D: usize>(
+        &self,
+        items: Items<D>,
+        call: &KernelCall<K, D>,
+    ) -> CommandGroup {
+        let mut group = self.group_on(self.inner.devices[0]);
+        group.run_here(items, &mut call.again());
+        group
     }
 
     /// Cuts the pages of a launch's memory where its parts end: so no part waits for another that
@@ -166,17 +240,24 @@ impl Queue {
     }
 
     fn divide(&self, whole: &WholeLaunch<'_>) -> Result<Divided> {
-        let split = self.split();
+        let split = self.split().unwrap_or_else(Split::rows);
         let devices = &self.inner.devices;
         let Geometry { rank, offset, range, .. } = whole.geometry;
-        let unit = whole.unit()?;
+        let unit = whole.unit();
         let items = Box3::at(offset, range).unwrap_or(Box3::EMPTY);
-        let fresh = split.parts(&items, (rank.into(), unit), devices.len());
+        let speeds = self.speeds(&split, &whole.code.name);
+        let by_speed = speeds.as_deref().map(|speeds| Split::weights(&taking_part(speeds)));
+        let fresh = by_speed.as_ref().unwrap_or(&split);
+        let fresh = fresh.parts(&items, (rank.into(), unit), devices.len());
         let fresh = fresh.map_err(|why| Error::Configuration { what: "split", why })?;
-        let kept = owners::kept((devices, &split), whole, (&items, unit), &fresh);
+        let keeps = |storage: &StorageHandle, parts: &Parts| match &speeds {
+            Some(speeds) => !self.is_worth(speeds, storage, [parts, &fresh]),
+            None => split.is_measured() || owners::is_even(&items, [parts, &fresh]),
+        };
+        let kept = owners::kept((devices, &split), whole, (&items, unit), &keeps);
         let parts = kept.unwrap_or(fresh);
         let owners = Owners { devices: devices.clone(), split, items, parts: parts.clone() };
-        Ok(Divided { owners, parts, unit })
+        Ok(Divided { owners, parts })
     }
 }
 
@@ -249,23 +330,14 @@ impl WholeLaunch<'_> {
         !mode.writes() && !self.code.reads_own(param) && !self.code.is_limit(param)
     }
 
-    /// A part's command reads no more of its inputs than its items do.
-    fn narrow_reads(&self, part: &Box3, accesses: &mut SmallVec<[Access; 4]>, plant: Plant) {
-        for (nth, passed) in self.given.iter().enumerate() {
-            if !self.reads_around(passed) || !has_own_shape(&passed.part.view) {
-                continue;
-            }
-            if let ([first, others @ ..], Some(access)) =
-                (&*self.touched(passed, part), accesses.get_mut(nth))
-                && !others.is_empty()
-            {
-                (access.elements, access.all) = (*first, false);
-                let access = *access;
-                let others = if plant.is(Planted::FirstBox) { &[] } else { others };
-                accesses
-                    .extend(others.iter().map(|elements| Access { elements: *elements, ..access }));
-            }
-        }
+    /// The inputs of which a part reads several boxes, with these: a part's command reads no more
+    /// than its items do.
+    fn several_boxes(&self, part: &Box3) -> Vec<(usize, Boxes)> {
+        let reads = self.given.iter().enumerate();
+        let reads = reads
+            .filter(|(_, of)| self.reads_around(of) && has_own_shape(&of.part.view))
+            .map(|(nth, of)| (nth, self.touched(of, part)));
+        reads.filter(|(_, boxes)| boxes.len() > 1).collect()
     }
 
     /// The elements that belong to groups are counted from a launch's first group on: those of a

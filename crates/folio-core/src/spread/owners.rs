@@ -1,6 +1,7 @@
 //! The division of a buffer's elements among devices, which later launches keep to.
 
 use super::{WholeLaunch, has_own_shape};
+use crate::buffer::StorageHandle;
 use crate::call::Passed;
 use crate::geom::{Box3, Dims};
 use crate::sched::{Parts, Split, tile};
@@ -10,7 +11,7 @@ use std::sync::Arc;
 
 /// A launch of at most so many items is computed where its data are, however uneven that is: to
 /// move them costs more than the wait for the busiest device.
-const SMALL: usize = 1 << 16;
+pub(super) const SMALL: usize = 1 << 16;
 
 /// Who computes which elements of a buffer.
 #[derive(Clone, Debug)]
@@ -23,33 +24,37 @@ pub(crate) struct Owners {
 }
 
 impl Owners {
+    /// A buffer that is written from `at` on remembers its division.
+    pub(super) fn remember_of(&self, storage: &StorageHandle, at: Dims) {
+        let mut known = storage.owners.lock();
+        let is_part = known.as_ref().is_some_and(|known| {
+            known.is_of(&self.devices, &self.split) && known.items.volume() > self.items.volume()
+        });
+        if !is_part {
+            let moved = |part: &Box3| if part.is_empty() { *part } else { part.shifted(at) };
+            let parts = self.parts.iter().map(moved).collect();
+            let items = self.items.shifted(at);
+            *known = Some(Arc::new(Owners { items, parts, ..self.clone() }));
+        }
+    }
+
     /// The buffers that a launch has written at its items' positions remember its division.
     pub(super) fn remember(&self, launch: &WholeLaunch<'_>) {
         for (storage, at) in launch.placed().filter_map(|(passed, own)| {
             let written = own && passed.mode.writes();
             written.then_some((&passed.part.view.storage, passed.part.part.min))
         }) {
-            let mut known = storage.owners.lock();
-            let is_part = known.as_ref().is_some_and(|known| {
-                known.is_of(&self.devices, &self.split)
-                    && known.items.volume() > self.items.volume()
-            });
-            if !is_part {
-                let moved = |part: &Box3| if part.is_empty() { *part } else { part.shifted(at) };
-                let parts = self.parts.iter().map(moved).collect();
-                let items = self.items.shifted(at);
-                *known = Some(Arc::new(Owners { items, parts, ..self.clone() }));
-            }
+            self.remember_of(storage, at);
         }
     }
 
-    fn is_of(&self, devices: &[u16], split: &Split) -> bool {
+    pub(super) fn is_of(&self, devices: &[u16], split: &Split) -> bool {
         *self.devices == *devices && self.split.is_same(split)
     }
 
     /// The parts of a launch over elements of the buffer from `at` on. A part at an edge reaches
     /// beyond, since launches with and without a border alternate.
-    fn parts_of(&self, items: &Box3, at: Dims) -> Parts {
+    pub(super) fn parts_of(&self, items: &Box3, at: Dims) -> Parts {
         let all = items.shifted(at);
         let part = |part: &Box3| {
             let mut part = *part;
@@ -93,22 +98,27 @@ impl<'c> WholeLaunch<'c> {
     }
 }
 
-/// The parts of a launch where its data are, if these were divided in the same way before and the
-/// parts are not much less even than fresh ones.
+/// The parts of a launch where its data are, if these were divided in the same way before, and the
+/// parts are worth to keep.
 pub(super) fn kept(
     (devices, split): (&[u16], &Split),
     launch: &WholeLaunch<'_>,
     (items, unit): (&Box3, Dims),
-    fresh: &Parts,
+    keeps: &dyn Fn(&StorageHandle, &Parts) -> bool,
 ) -> Option<Parts> {
-    let most = |parts: &Parts| parts.iter().map(Box3::volume).max().unwrap_or(0);
     launch.placed().find_map(|(passed, _)| {
-        let owners = passed.part.view.storage.owners.lock().clone()?;
+        let storage = &passed.part.view.storage;
+        let owners = storage.owners.lock().clone()?;
         if !owners.is_of(devices, split) {
             return None;
         }
         let parts = owners.parts_of(items, passed.part.part.min);
-        let even = items.volume() <= SMALL || most(&parts) <= most(fresh) / 4 * 5;
-        (even && tile(&parts, items, unit)).then_some(parts)
+        (tile(&parts, items, unit) && keeps(storage, &parts)).then_some(parts)
     })
+}
+
+/// Parts where data are, which are not much less even than fresh ones.
+pub(super) fn is_even(items: &Box3, [parts, fresh]: [&Parts; 2]) -> bool {
+    let most = |parts: &Parts| parts.iter().map(Box3::volume).max().unwrap_or(0);
+    items.volume() <= SMALL || most(parts) <= most(fresh) / 4 * 5
 }

@@ -1,6 +1,6 @@
-//! Results that all items of a launch share, of launches in parts. A reduction's parts are the
-//! leaves of its tree, each a launch that leaves a value; an array in which a kernel only counts
-//! has a copy for each part but the first. The host combines both, as one launch would.
+//! Results that all items of a launch share, of launches in parts. A reduction's parts end at
+//! leaves of its tree, and leave a value for each; an array in which a kernel only counts has a
+//! copy for each part but the first. The host combines both, as one launch would.
 
 use super::WholeLaunch;
 use crate::buffer::{BufferOptions, Part};
@@ -8,24 +8,32 @@ use crate::call::Passed;
 use crate::engine::runs::command::HostBody;
 use crate::engine::terms::access::Mode;
 use crate::error::{Error, Result};
-use crate::geom::{Box3, Dims};
+use crate::geom::{Box3, Dims, linear};
+use crate::group::CommandGroup;
 use crate::hal::{Geometry, ParamPtr};
-use crate::queue::{Queue, Ready};
-use folio_device::Combiner;
+use crate::queue::Queue;
+use folio_device::{Combiner, LEAF};
 use folio_kernel::code::Counted;
 use folio_kernel::{ParamKind, Scalar};
-
-/// Values of items that a leaf has (semantics 8.4).
-const LEAF: usize = 4096;
-/// Leaves of a launch, each of which is a launch of its own.
-const MOST_LEAVES: usize = 1 << 14;
+use std::ops::Range;
 
 /// Where a result comes from.
 enum Source {
-    /// By leaf that is launched: its number, the part's copy, and the element in that.
-    Leaves(Vec<(usize, usize, usize)>),
+    /// Leaves of which a part's copy has the values.
+    Leaves(Vec<Leaves>),
     /// An array that is counted in, from these elements on.
     Counts([u8; 8]),
+}
+
+/// Leaves that follow each other, in the tree and in a part's copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Leaves {
+    /// The first one's number in the tree.
+    first: usize,
+    count: usize,
+    copy: usize,
+    /// The first one's number in the copy.
+    at: usize,
 }
 
 /// A result that is combined.
@@ -68,14 +76,15 @@ impl Results {
         Results { all, parts: 0 }
     }
 
-    /// A device is about to compute so many leaves: makes the memory for what they leave.
+    /// A device is about to compute a part: makes the memory for what that leaves.
     pub(super) fn begin(
         &mut self,
         (q, device): (&Queue, u16),
-        leaves: usize,
-        ready: &mut Vec<Ready>,
+        (launch, part): (&WholeLaunch<'_>, &Box3),
+        groups: &mut Vec<CommandGroup>,
     ) -> Result<()> {
         self.parts += 1;
+        let leaves = if launch.code.reductions > 0 { launch.leaves(part) } else { vec![] };
         for gathered in &mut self.all {
             let size = gathered.scalar.size() as usize;
             let of = |dims: Dims, rank: usize| {
@@ -83,19 +92,25 @@ impl Results {
                 let view = q.runtime().storage_of((size, size), (dims, rank), options, None)?;
                 Ok::<Part, Error>(view.whole())
             };
-            match &gathered.source {
-                Source::Leaves(_) => gathered.copies.push(of([1, 1, leaves], 1)?),
+            match &mut gathered.source {
+                Source::Leaves(all) => {
+                    let (copy, mut at) = (gathered.copies.len(), 0);
+                    for Range { start: first, end } in leaves.iter().cloned() {
+                        let count = end - first;
+                        all.push(Leaves { first, count, copy, at });
+                        at += count;
+                    }
+                    gathered.copies.push(of([1, 1, at], 1)?);
+                }
                 // The first part counts in the array itself.
                 Source::Counts(_) if self.parts == 1 => {}
                 Source::Counts(identity) => {
                     let Part { view, part, .. } = &gathered.into;
                     let copy = of(part.extent(), usize::from(view.rank))?;
-                    if *identity != [0; 8] {
-                        let fill = (copy.clone(), &identity[..size]);
-                        let fill =
-                            |cg: &mut crate::CommandGroup| cg.fill_bytes(fill.0.clone(), fill.1);
-                        ready.push(q.ready_on(device, &mut { fill })?);
-                    }
+                    // Also where it is zero: a graph counts again and again.
+                    let mut fill = q.group_on(device);
+                    fill.fill_bytes(copy.clone(), &identity[..size]);
+                    groups.push(fill);
                     gathered.copies.push(copy);
                 }
             }
@@ -103,22 +118,20 @@ impl Results {
         Ok(())
     }
 
-    /// The arguments of a leaf, which has this number, the `nth` of its part.
-    pub(super) fn take(&mut self, (leaf, nth): (usize, usize), given: &mut [Passed]) {
-        for gathered in &mut self.all {
+    /// The arguments of the part that has begun.
+    pub(super) fn take(&self, given: &mut [Passed]) {
+        for gathered in &self.all {
             let Some(passed) = given.get_mut(gathered.nth) else { continue };
             let Some(copy) = gathered.copies.last() else { continue };
             passed.part = copy.clone();
-            if let Source::Leaves(order) = &mut gathered.source {
-                order.push((leaf, gathered.copies.len() - 1, nth));
-                passed.part.part = Box3::cell([0, 0, nth]);
-                passed.part.whole = false;
+            if let Source::Leaves(_) = gathered.source {
+                (passed.mode, passed.leaves) = (Mode::Discard { whole: true }, true);
             }
         }
     }
 
     /// The commands that combine what all parts leave.
-    pub(super) fn end(self, q: &Queue, label: &str, ready: &mut Vec<Ready>) -> Result<()> {
+    pub(super) fn end(self, q: &Queue, label: &str, groups: &mut Vec<CommandGroup>) {
         for gathered in self.all {
             let Gathered { into, combiner, source, copies, .. } = gathered;
             if copies.is_empty() {
@@ -128,23 +141,19 @@ impl Results {
                 Source::Leaves(mut order) => {
                     order.sort_unstable();
                     let body = move |params: &[ParamPtr]| fold(combiner, &order, params);
-                    (Mode::Discard { whole: true }, HostBody::once(body))
+                    (Mode::Discard { whole: true }, HostBody::again(body))
                 }
                 Source::Counts(_) => {
-                    (Mode::Update, HostBody::once(move |params| merge(combiner, params)))
+                    (Mode::Update, HostBody::again(move |params| merge(combiner, params)))
                 }
             };
             let first = Part { part: first_of(&into.part, mode), whole: false, ..into };
             let reads = copies.into_iter().map(|copy| (copy, Mode::Read));
-            let mut parts = Some((std::iter::once((first, mode)).chain(reads), body));
-            ready.push(q.ready_on(q.inner.devices[0], &mut |cg| {
-                if let Some((parts, body)) = parts.take() {
-                    cg.label(label);
-                    cg.task_over(parts, body);
-                }
-            })?);
+            let mut group = q.group_on(q.inner.devices[0]);
+            group.label(label);
+            group.task_over(std::iter::once((first, mode)).chain(reads), body);
+            groups.push(group);
         }
-        Ok(())
     }
 }
 
@@ -154,20 +163,16 @@ fn first_of(part: &Box3, mode: Mode) -> Box3 {
 }
 
 /// Folds the values of leaves, in their order, into the first parameter's element.
-fn fold(
-    combiner: Combiner,
-    order: &[(usize, usize, usize)],
-    params: &[ParamPtr],
-) -> Result<(), crate::Cause> {
+fn fold(combiner: Combiner, order: &[Leaves], params: &[ParamPtr]) -> Result<(), crate::Cause> {
     let Some((into, copies)) = params.split_first() else { return Ok(()) };
     let size = combiner.bytes();
-    let mut values = Vec::with_capacity(order.len() * size);
-    for (_, copy, nth) in order {
+    let mut values = Vec::new();
+    for Leaves { count, copy, at, .. } in order {
         if let Some(copy) = copies.get(*copy) {
             // SAFETY: the engine has brought the parameters' elements, which others do not write
             // while a host task runs.
             let row = unsafe { &*row(copy, 0, size) };
-            values.extend_from_slice(&row[nth * size..][..size]);
+            values.extend_from_slice(&row[at * size..][..count * size]);
         }
     }
     // SAFETY: as above; only this task uses the element.
@@ -210,69 +215,57 @@ impl WholeLaunch<'_> {
     }
 
     /// The box of items of which parts are made.
-    pub(super) fn unit(&self) -> Result<Dims> {
-        let Geometry { range, group, .. } = self.geometry;
-        if self.code.reductions == 0 {
-            return Ok(group.unwrap_or([1; 3]));
+    pub(super) fn unit(&self) -> Dims {
+        match self.geometry.group {
+            Some(group) => group,
+            None if self.code.reductions == 0 => [1; 3],
+            None => whole_leaves(self.geometry.range),
         }
-        let unit = group.or_else(|| leaf(range)).filter(|unit| {
-            let leaves = [0, 1, 2].map(|d| range[d].div_ceil(unit[d].max(1)));
-            leaves.iter().product::<usize>() <= MOST_LEAVES
-        });
-        let reduces =
-            |passed: &&Passed| matches!(self.kind(passed), Some(ParamKind::Reduce { .. }));
-        let nth = self.given.iter().position(|passed| reduces(&passed)).unwrap_or(0);
-        let why = || {
-            let leaves = match group {
-                Some(_) => "there are too many groups, each of which is a leaf of its tree",
-                None => "the 4096 items of a leaf of its tree are no box of the launch",
-            };
-            self.refused(self.function.parameter(nth), leaves)
-        };
-        unit.ok_or_else(why)
     }
 
-    /// The launches of a part, in order, with their numbers: one, or the leaves of a reduction.
-    pub(super) fn leaves(&self, part: &Box3, unit: Dims) -> Vec<(usize, Box3)> {
-        if self.code.reductions == 0 {
-            return vec![(0, *part)];
-        }
-        let Geometry { offset, range, .. } = self.geometry;
-        let counts: Dims = std::array::from_fn(|d| range[d].div_ceil(unit[d]));
+    /// Which leaves of a reduction a part has: by their numbers in the whole launch, in the order
+    /// in which the part's own launch numbers them.
+    fn leaves(&self, part: &Box3) -> Vec<Range<usize>> {
+        let Geometry { offset, range, group, .. } = self.geometry;
+        let group = group.unwrap_or([1; 3]);
+        let of_items = if self.code.ir.shape.groups { 1 } else { LEAF };
         let own = part.counted_from(offset);
-        let units = Box3 {
-            min: [0, 1, 2].map(|d| own.min[d] / unit[d]),
-            max: [0, 1, 2].map(|d| own.max[d].div_ceil(unit[d])),
-        };
-        let leaf = |at: Dims| {
-            let min = [0, 1, 2].map(|d| offset[d] + at[d] * unit[d]);
-            let max = [0, 1, 2].map(|d| (min[d] + unit[d]).min(offset[d] + range[d]));
-            (crate::geom::linear(counts, at), Box3 { min, max })
-        };
-        units.cells().map(leaf).collect()
+        let [min, max, all] =
+            [own.min, own.max, range].map(|at| [0, 1, 2].map(|d| at[d] / group[d]));
+        let mut leaves: Vec<Range<usize>> = Vec::new();
+        for z in min[0]..max[0] {
+            for y in min[1]..max[1] {
+                let row = linear(all, [z, y, min[2]]);
+                let row = row.div_ceil(of_items)..(row + max[2] - min[2]).div_ceil(of_items);
+                match leaves.last_mut() {
+                    Some(last) if last.end == row.start => last.end = row.end,
+                    _ if row.is_empty() => {}
+                    _ => leaves.push(row),
+                }
+            }
+        }
+        leaves
     }
 }
 
-/// The box of items of a leaf, if the items of leaves, row after row, are boxes. In a large launch
-/// what is launched is a branch of the tree, with 4096 times as many items.
-fn leaf(range: Dims) -> Option<Dims> {
-    let items = range.iter().product::<usize>();
-    let mut left = LEAF;
-    while items.div_ceil(left) > MOST_LEAVES {
-        left = left.checked_mul(LEAF)?;
-    }
-    let mut unit = [1; 3];
+/// The smallest box of items that has whole leaves, of which the launch is made.
+fn whole_leaves(range: Dims) -> Dims {
+    let (mut left, mut unit) = (LEAF, [1; 3]);
     for d in (0..3).rev() {
-        if left >= items || left.is_multiple_of(range[d]) {
-            unit[d] = range[d];
-            left = (left / range[d]).max(1);
-        } else if range[d].is_multiple_of(left) || range[..d].iter().all(|n| *n == 1) {
-            (unit[d], left) = (left, 1);
-        } else {
-            return None;
+        let is_last = range[..d].iter().all(|n| *n == 1);
+        if is_last || range[d].is_multiple_of(left) {
+            unit[d] = left.min(range[d]);
+            break;
         }
+        unit[d] = range[d];
+        left /= common_divisor(left, range[d]);
     }
-    Some(unit)
+    unit
+}
+
+/// The greatest one of both, neither of which is 0.
+fn common_divisor(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { common_divisor(b, a % b) }
 }
 
 #[cfg(test)]
@@ -280,15 +273,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn leaves_are_boxes_of_4096_items_in_a_row() {
-        assert_eq!(leaf([1, 1, 10_000]), Some([1, 1, 4096]));
-        assert_eq!(leaf([1, 1, 100]), Some([1, 1, 100]));
-        assert_eq!(leaf([1, 100, 64]), Some([1, 64, 64]));
-        assert_eq!(leaf([1, 3, 8192]), Some([1, 1, 4096]));
-        assert_eq!(leaf([7, 16, 64]), Some([4, 16, 64]));
-        assert_eq!(leaf([2, 3, 5]), Some([2, 3, 5]));
-        assert_eq!(leaf([4, 10, 640]), None);
-        assert_eq!(leaf([1, 100, 100]), None);
-        assert_eq!(leaf([1, 1, 1 << 30]), Some([1, 1, 1 << 24]));
+    fn parts_are_made_of_whole_leaves() {
+        assert_eq!(whole_leaves([1, 1, 10_000]), [1, 1, 4096]);
+        assert_eq!(whole_leaves([1, 1, 100]), [1, 1, 100]);
+        assert_eq!(whole_leaves([1, 100, 64]), [1, 64, 64]);
+        assert_eq!(whole_leaves([1, 3, 8192]), [1, 1, 4096]);
+        assert_eq!(whole_leaves([7, 16, 64]), [4, 16, 64]);
+        assert_eq!(whole_leaves([2, 3, 5]), [2, 3, 5]);
+        assert_eq!(whole_leaves([1, 4000, 1000]), [1, 512, 1000]);
+        assert_eq!(whole_leaves([4, 10, 640]), [4, 10, 640]);
+        assert_eq!(whole_leaves([9, 10, 640]), [8, 10, 640]);
+        assert_eq!(whole_leaves([3, 24, 512]), [1, 8, 512]);
+        assert_eq!(whole_leaves([1, 3, 10_000]), [1, 3, 10_000]);
+        assert_eq!(whole_leaves([1, 1, 1 << 30]), [1, 1, 4096]);
     }
 }

@@ -35,8 +35,17 @@ pub fn run(
         if let ParamKind::Reduce { element, combine } = kernel.params[at].kind
             && let (Some(scalar), Arg::Reduce(bytes)) = (element.scalar(), &mut machine.args[at])
         {
-            let result = fold::launch(combine, scalar, &machine.items.all[at]);
-            Val::Bits(result).write(&kernel.types, element, bytes);
+            let (values, size) = (&machine.items.all[at], kernel.types.layout(element).0 as usize);
+            // Memory for several values gets one for each leaf.
+            let result = |values: &[u64]| fold::launch(combine, scalar, values);
+            let results = match bytes.len() / size.max(1) {
+                0 | 1 => vec![result(values)],
+                _ if kernel.shape.groups => values.clone(),
+                _ => values.chunks(fold::LEAF).map(result).collect(),
+            };
+            for (result, bytes) in results.into_iter().zip(bytes.chunks_exact_mut(size)) {
+                Val::Bits(result).write(&kernel.types, element, bytes);
+            }
         }
     }
     let failures = machine.failures;

@@ -53,6 +53,9 @@ pub fn subgroup(fold: Fold, combine: Combine, scalar: Scalar, values: &[u64]) ->
     }
 }
 
+/// Values of a leaf of a launch-wide reduction.
+pub const LEAF: usize = 4096;
+
 /// semantics 8.4, of the items' or groups' values in row-major order.
 pub fn launch(combine: Combine, scalar: Scalar, values: &[u64]) -> u64 {
     let mut values = values.to_vec();
@@ -69,7 +72,7 @@ pub fn launch(combine: Combine, scalar: Scalar, values: &[u64]) -> u64 {
             let lanes: Vec<_> = (0..256).filter_map(lane).collect();
             tree(combine, scalar, &lanes)
         };
-        values = values.chunks(4096).map(block).collect();
+        values = values.chunks(LEAF).map(block).collect();
     }
     values[0]
 }

@@ -34,7 +34,7 @@ pub enum Arg {
         /// The elements.
         bytes: Vec<u8>,
     },
-    /// The bytes of the element of a reduction.
+    /// The bytes of the element of a reduction, or of one for each leaf of its tree.
     Reduce(Vec<u8>),
     /// Local memory: nothing.
     Local,
@@ -145,7 +145,7 @@ fn fits(kernel: &Kernel, launch: &Launch, args: &[Arg]) -> Result<(), String> {
         let fine = match (&param.kind, arg) {
             (ParamKind::Scalar(ty), Arg::Scalar(bytes)) => bytes.len() == size(*ty),
             (ParamKind::Reduce { element, .. }, Arg::Reduce(bytes)) => {
-                bytes.len() == size(*element)
+                !bytes.is_empty() && bytes.len().is_multiple_of(size(*element).max(1))
             }
             (ParamKind::View { element, rank, .. }, Arg::View { extent, bytes }) => {
                 // The product of what is not 0 may overflow.

@@ -55,23 +55,62 @@ fn total(i: Item<2>, x: In<f32, 2>, sum: Reduce<f32, Add>) {
 }
 
 #[kernel]
+fn line_total(i: Item, x: In<f32>, sum: Reduce<f32, Add>, most: Reduce<f32, Max>) {
+    sum.give(x[i]);
+    most.give(x[i]);
+}
+
+#[kernel(group = 4)]
+fn group_totals(g: Group, x: In<u32>, sum: Reduce<u32, Xor>) {
+    g.each(|i| sum.give(x[i]));
+}
+
+#[kernel]
 fn histogram(i: Item, x: In<u32>, bins: Atomic<u32>, least: Atomic<i32>) {
     bins.add(x[i] % bins.len() as u32, 1);
     least.min(x[i] % 2, x[i] as i32);
 }
 
-/// A place for a launch: a queue, whose devices may share it.
-type Place = (Queue, bool);
+/// A place for a launch: a queue, and how that runs it.
+type Place = (Queue, How);
+
+/// How a queue runs a launch.
+#[derive(Clone, Copy)]
+enum How {
+    /// On one device.
+    Run,
+    /// On all of them.
+    Spread,
+    /// So in a batch, and as a group.
+    Batch,
+    /// So as a graph that is recorded and run.
+    Graph,
+}
 
 /// Runs a call there.
 fn start<K: Kernel, const D: usize>(
-    (q, spread): &Place,
+    (q, how): &Place,
     items: impl Into<Items<D>>,
     call: KernelCall<K, D>,
 ) {
-    match spread {
-        true => drop(q.spread(items.into(), call).unwrap()),
-        false => drop(q.run(items.into(), call).unwrap()),
+    let items = items.into();
+    let in_group = |q: &Queue, call| {
+        q.submit(|cg| {
+            cg.spread(items, call);
+            Ok(())
+        })
+    };
+    match how {
+        How::Run => drop(q.run(items, call).unwrap()),
+        How::Spread => drop(q.spread(items, call).unwrap()),
+        How::Batch => drop(q.batch(|q| in_group(q, call)).unwrap()),
+        How::Graph => {
+            let graph = q.runtime().graph(&q.device()).unwrap();
+            let recording = graph.record([q]).unwrap();
+            q.spread(items, call).unwrap();
+            drop(recording);
+            q.run_graph(&graph.finalize().unwrap()).unwrap();
+        }
     }
 }
 
@@ -102,6 +141,9 @@ fn floats(n: usize) -> Vec<f32> {
     numbers(n).into_iter().map(|k| (k % 1000) as f32 / 7.0 - 50.0).collect()
 }
 
+/// Elements of a line of some leaves of a reduction.
+const LONG: usize = 10_000;
+
 /// What a program works on.
 struct Data {
     rt: Runtime,
@@ -109,7 +151,10 @@ struct Data {
     lines: [Buffer<u32>; 3],
     plates: [Buffer<f32, 2>; 2],
     table: Buffer<u32, 2>,
+    long: Buffer<f32>,
     bins: Buffer<u32>,
+    xor: Buffer<u32>,
+    most: Buffer<f32>,
     least: Buffer<i32>,
     sum: Buffer<f32>,
     sums: Buffer<u32>,
@@ -125,7 +170,10 @@ impl Data {
             lines: [(); 3].map(|()| rt.buffer_from(numbers(N)).unwrap()),
             plates: [(); 2].map(|()| plate()),
             table: rt.buffer_from((numbers(63), [9, 7])).unwrap(),
+            long: rt.buffer_from(floats(LONG)).unwrap(),
             bins: rt.buffer(5).unwrap(),
+            xor: rt.buffer(1).unwrap(),
+            most: rt.buffer(1).unwrap(),
             least: rt.buffer_from(&[7, 9]).unwrap(),
             sum: rt.buffer(1).unwrap(),
             sums: rt.buffer(20).unwrap(),
@@ -135,7 +183,7 @@ impl Data {
     /// A random step: a launch, or what leaves pages in pieces.
     fn step(&mut self, dice: &mut Dice, place: &Place) {
         let Data { at, lines: [x, y, z], plates: [p, r], .. } = self;
-        match dice.below(12) {
+        match dice.below(14) {
             0 | 1 => {
                 let Range { start: first, end } = dice.range(N - 3);
                 start(place, first + 1..end + 1, smooth(y, z));
@@ -172,6 +220,14 @@ impl Data {
                 let part = y.slice_mut([part.start], [part.len()]).unwrap();
                 place.0.fill(part, dice.below(1000) as u32).unwrap();
             }
+            11 => {
+                let items = dice.range(LONG);
+                start(place, items, line_total(&self.long, &mut self.sum, &mut self.most));
+            }
+            12 => {
+                let Range { start: first, end } = dice.range(15);
+                start(place, 4 * first..4 * end, group_totals(x, &mut self.xor));
+            }
             _ => {
                 let [rows, columns] = [dice.range(14), dice.range(9)];
                 let (at, size) = ([rows.start, columns.start], [rows.len(), columns.len()]);
@@ -183,12 +239,13 @@ impl Data {
 
     /// All elements, by their bits.
     fn bits(&self) -> Vec<u32> {
-        let Data { lines: [x, y, z], bins, sums, table, .. } = self;
-        let numbers = [x, y, z, bins, sums].map(|x| x.to_vec().unwrap());
+        let Data { lines: [x, y, z], bins, sums, xor, table, .. } = self;
+        let numbers = [x, y, z, bins, sums, xor].map(|x| x.to_vec().unwrap());
         let mut all: Vec<u32> = numbers.concat();
         all.extend(table.to_vec().unwrap());
         all.extend(self.least.to_vec().unwrap().iter().map(|v| *v as u32));
-        let floats = [self.plates[0].to_vec(), self.plates[1].to_vec(), self.sum.to_vec()];
+        let [p, r] = &self.plates;
+        let floats = [p.to_vec(), r.to_vec(), self.sum.to_vec(), self.most.to_vec()];
         all.extend(floats.into_iter().flat_map(Result::unwrap).map(f32::to_bits));
         all
     }
@@ -247,7 +304,7 @@ fn case(seed: u64, builder: RuntimeBuilder) -> Result<(), String> {
     let one = CpuBackend::builder().domains(1).threads(1).build().unwrap();
     let one = Runtime::builder().backend(one).build().unwrap();
     let alone = one.queue().unwrap();
-    let wanted = program(&one, seed, || (alone.clone(), false));
+    let wanted = program(&one, seed, || (alone.clone(), How::Run));
     let rt = builder.build().unwrap();
     let devices = rt.devices();
     let mut dice = Dice(seed.wrapping_add(1000));
@@ -255,9 +312,11 @@ fn case(seed: u64, builder: RuntimeBuilder) -> Result<(), String> {
     let mut queues: Vec<Queue> = (0..3).map(|_| over(&mut dice)).collect();
     queues.extend(devices.iter().map(|device| rt.queue_on(device).unwrap()));
     let found = program(&rt, seed, || {
-        let spread = dice.below(4) > 0;
-        let among = if spread { 3 } else { queues.len() };
-        (queues[dice.below(among)].clone(), spread)
+        let how =
+            [How::Run, How::Run, How::Spread, How::Spread, How::Spread, How::Batch, How::Graph]
+                [dice.below(7)];
+        let among = if let How::Run = how { queues.len() } else { 3 };
+        (queues[dice.below(among)].clone(), how)
     });
     (found == wanted).then_some(()).ok_or_else(|| format!("seed {seed}: other results"))
 }

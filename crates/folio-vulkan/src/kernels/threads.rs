@@ -12,7 +12,7 @@ use ash::vk;
 use folio_core::hal::{AllocKind, HalError, HostPtr, MemBase, Param, Tick};
 use folio_driver::launch::{self, Blocks, Fit, Parts, beyond};
 use folio_driver::reduce::memory_of;
-use folio_kernel::emit::{Grid, Record};
+use folio_kernel::emit::{Grid, Record, Reduction};
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::ptr::null_mut;
@@ -102,9 +102,13 @@ impl VulkanLane {
         if blocks.total <= 1 || reductions.is_empty() {
             return self.dispatches(state, tick, built, &blocks, passed);
         }
+        let memory = |reduction: &Reduction| memory_of(&built.module.layout, reduction.param);
+        if passed.leaves(memory(&reductions[0])?) {
+            return self.dispatches(state, tick, built, &blocks, passed);
+        }
         let mut rooms = vec![];
         for reduction in reductions {
-            let memory = memory_of(&built.module.layout, reduction.param)?;
+            let memory = memory(reduction)?;
             let room = state.scratch.room(blocks.total, reduction.bytes.into(), |bytes| {
                 let layout = (bytes, 256);
                 core.memory.block(&core.device, AllocKind::Device, layout, "folio reduction")

@@ -208,6 +208,13 @@ impl HostBody {
         HostBody::Once(OnlyMoved::new(Box::new(body)))
     }
 
+    /// A closure that may be called again and again.
+    pub(crate) fn again(
+        body: impl Fn(&[ParamPtr]) -> Result<(), Cause> + Send + Sync + 'static,
+    ) -> HostBody {
+        HostBody::Again(Arc::new(body))
+    }
+
     /// Leaves one that does nothing.
     fn take(&mut self) -> HostBody {
         std::mem::replace(self, HostBody::once(|_| Ok(())))

@@ -87,6 +87,23 @@ impl Engine {
         self.run(&run, commands, &order)?.ok_or_else(outdated)
     }
 
+    /// Submits the parts of a launch as one command of a queue; nothing, if one is refused.
+    pub(crate) fn run_parts(
+        &self,
+        (queue, in_order): (u32, bool),
+        commands: &mut [Command],
+    ) -> Result<Ran, Error> {
+        let device = commands.iter().find_map(|command| command.device).unwrap_or(0);
+        let all: Vec<u32> = (0..commands.len() as u32).collect();
+        let after = vec![SmallVec::new(); commands.len()];
+        let order = Order { after, first: all.clone(), last: all };
+        let (after, latest, internal, fusion) = (&[][..], None, &[][..], &[][..]);
+        let run = Run { queue, in_order, device, after, latest, internal, fusion };
+        // None of the commands is a list.
+        let outdated = || Error::Actions { command: Label::NONE, actions: 0 };
+        self.run(&run, commands, &order)?.ok_or_else(outdated)
+    }
+
     /// Submits the commands of a run; nothing, if one of them is refused. `None`, and nothing is
     /// submitted, if one is a list that is to be compiled again.
     pub(crate) fn run(
@@ -215,7 +232,7 @@ impl<'r> Running<'r> {
                 let on = On {
                     queue: self.run.queue,
                     in_order: false,
-                    device: self.run.device,
+                    device: command.device.unwrap_or(self.run.device),
                     timed: command.timed,
                     label: &command.label,
                     fusion: command.fusion.as_ref(),

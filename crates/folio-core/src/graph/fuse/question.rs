@@ -171,11 +171,12 @@ impl Draft<'_> {
         shared
     }
 
-    /// It uses memory of which more would have to be known: that of another storage as well, or one
-    /// in elements of several sizes.
+    /// It is of another device, or uses memory of which more would have to be known: that of
+    /// another storage as well, or one in elements of several sizes.
     fn is_strange(&self, step: &Step) -> bool {
         let template = &step.template;
-        template.leases.iter().any(|handle| handle.imported.load(Ordering::Relaxed))
+        template.command.device.is_some_and(|device| device != self.graph.device)
+            || template.leases.iter().any(|handle| handle.imported.load(Ordering::Relaxed))
             || template.command.accesses.iter().any(|a| self.of_several_sizes.contains(&a.storage))
     }
 }

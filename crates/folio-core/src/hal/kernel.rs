@@ -55,7 +55,9 @@ pub struct Param {
     pub dims: Dims,
     /// First element of the accessed box.
     pub origin: Dims,
-    /// Extent of the accessed box.
+    /// Extent of the accessed box. Of a reduction that is one element. Where it is more, the launch
+    /// leaves a value of each leaf of the reduction's tree there, in their order: of each group, or
+    /// of each 4096 items in row-major order.
     pub extent: Dims,
     /// The index, as the kernel counts, of the accessed box's first element.
     pub index: Dims,

@@ -282,7 +282,7 @@ mod tests {
         assert_eq!(whole_leaves([2, 3, 5]), [2, 3, 5]);
         assert_eq!(whole_leaves([1, 4000, 1000]), [1, 512, 1000]);
         assert_eq!(whole_leaves([4, 10, 640]), [4, 10, 640]);
-        assert_eq!(whole_leaves([9, 10, 640]), [8, 10, 640]);
+        assert_eq!(whole_leaves([20, 10, 640]), [16, 10, 640]);
         assert_eq!(whole_leaves([3, 24, 512]), [1, 8, 512]);
         assert_eq!(whole_leaves([1, 3, 10_000]), [1, 3, 10_000]);
         assert_eq!(whole_leaves([1, 1, 1 << 30]), [1, 1, 4096]);

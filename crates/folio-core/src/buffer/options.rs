@@ -61,8 +61,8 @@ impl BufferOptions {
 
     /// The buffer's memory on devices comes in *frames*, or does not. A frame is the least part of
     /// an allocation that a device can give memory to while the others have none
-    /// ([`Allocation::frame`](crate::Allocation::frame)). The addresses of all of it are reserved,
-    /// and each frame gets memory when a command first uses pages that lie in it.
+    /// ([`Allocation::frame`](crate::memory::Allocation::frame)). The addresses of all of it are
+    /// reserved, and each frame gets memory when a command first uses pages that lie in it.
     ///
     /// Without this, memory comes in frames on a device that has some where the first command that
     /// needs the buffer there uses a part of it, and the buffer has at least 8 frames. Devices

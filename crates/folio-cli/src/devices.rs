@@ -49,9 +49,15 @@ pub fn record(device: &DeviceRef) -> Value {
             "f64": limits.f64, "f16": limits.f16, "atomics64": limits.atomics64,
             "group_items": (limits.group_items < u64::MAX).then_some(limits.group_items),
             "local_memory_bytes": limits.local_memory, "subgroup_items": limits.subgroup,
+            "matrix_units": tiles(device),
         },
         "host_link": {"estimated_megabytes_per_second": link.bytes_per_us, "estimated_nanoseconds_per_copy": link.op_ns},
     })
+}
+
+/// The types of which it has matrix units.
+fn tiles(device: &DeviceRef) -> Vec<String> {
+    device.tiles().iter().map(ToString::to_string).collect()
 }
 
 /// The features that kernels can use, in words.
@@ -69,7 +75,12 @@ fn limits(device: &DeviceRef) -> String {
     };
     let has: Vec<_> = has.collect();
     let local = bytes(limits.local_memory);
-    format!("{}; groups {group} with {local} of local memory; {subgroups}", has.join(", "))
+    let units = match &tiles(device)[..] {
+        [] => "no matrix units".to_owned(),
+        all => format!("matrix units for {}", all.join(", ")),
+    };
+    let has = has.join(", ");
+    format!("{has}; groups {group} with {local} of local memory; {subgroups}; {units}")
 }
 
 pub fn run(json: bool, measure: bool) -> Result<(), Error> {

@@ -19,6 +19,7 @@ use crate::foreign::in_kernel;
 use crate::geom::{Dims, Grid};
 use crate::graph::{FusionCounters, Recordings};
 use crate::hal::{Backend, DeviceInfo, Limits, Link, MemoryHome, Notify};
+use crate::ir::Scalar;
 use crate::pages::{BlockTracker, DomainId, PageTrackerFactory};
 use crate::planted::Plant;
 #[cfg(feature = "planted")]
@@ -137,6 +138,13 @@ impl DeviceRef {
     /// ```
     pub fn limits(&self) -> Limits {
         self.info().limits()
+    }
+
+    /// Types of elements of which it has matrix units, which compute relaxed products
+    /// ([`Tile::add_relaxed_product`](crate::Tile::add_relaxed_product)). Those of other elements
+    /// are loops.
+    pub fn tiles(&self) -> &'static [Scalar] {
+        self.info().caps.tiles
     }
 
     /// Bytes that the runtime may allocate in its memory, and bytes that it has. Devices of one

@@ -23,6 +23,9 @@ use std::sync::Arc;
 const NVLINK: Link = Link { bytes_per_us: 300_000, op_ns: 8_000 };
 const PCIE: Link = Link { bytes_per_us: 20_000, op_ns: 8_000 };
 
+/// The compute capability from which on there are matrix units for `f16`, `bf16` and TF32.
+pub(crate) const UNITS: i32 = 8;
+
 pub(crate) struct CudaDevice(Arc<Core>);
 
 /// The state that lanes share with their device. Fields are dropped in this order.
@@ -54,6 +57,8 @@ impl CudaDevice {
         let of = |which| attribute(device, which);
         let major = of(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
         let minor = of(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+        let shared = of(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+        let shared = shared.max(0).cast_unsigned();
         Ok(CudaDevice(Arc::new(Core {
             clock: optional.timing.then(|| Clock::start(context.clone())).transpose()?,
             setter: condition::setter(),
@@ -70,9 +75,8 @@ impl CudaDevice {
                 } else {
                     4096
                 },
-                shared: of(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
-                    .max(0)
-                    .cast_unsigned(),
+                shared,
+                units: if major >= UNITS { shared } else { 0 },
             },
             info,
             kernels: Kernels::default(),

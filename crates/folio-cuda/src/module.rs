@@ -147,7 +147,8 @@ impl Text {
         argument_bytes: u32,
     ) -> Result<Texts<Text>, HalError> {
         let lacks = |lacks: Lacks| HalError::new(HalErrorKind::Unsupported, lacks.to_string());
-        let capabilities = Capabilities { argument_bytes, ..Capabilities::CUDA };
+        let units = target.units;
+        let capabilities = Capabilities { argument_bytes, units, ..Capabilities::CUDA };
         let texts = Texts::of(kernel, Dialect::Cuda, &capabilities, Cut::Gpu).map_err(lacks)?;
         let block = texts.block;
         texts.load(|module| Text::new(context, target, (kernel, argument_bytes), block, module))

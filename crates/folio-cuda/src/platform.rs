@@ -1,7 +1,7 @@
 //! The backend: which devices there are.
 
 use crate::compiler::CompiledPrograms;
-use crate::device::CudaDevice;
+use crate::device::{CudaDevice, UNITS};
 use crate::driver::{self, Optional};
 use crate::frames::frame_of;
 use crate::native::Native;
@@ -13,6 +13,7 @@ use folio_core::hal::{
     Backend, Calls, Caps, Device, DeviceInfo, DeviceKind, HalError, HalErrorKind, Link, MemoryHome,
     Notify, Unavailable, WaitGroup,
 };
+use folio_kernel::Scalar;
 use std::any::TypeId;
 use std::ffi::CStr;
 use std::sync::Arc;
@@ -168,6 +169,9 @@ fn info(
         bytes(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
     // Every GPU from Maxwell on, and none is older that CUDA 12 drives.
     (caps.f64, caps.atomics64, caps.subgroup) = (true, true, 32);
+    if of(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) >= UNITS {
+        caps.tiles = &[Scalar::F16, Scalar::Bf16, Scalar::F32];
+    }
     caps.group_items = bytes(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
     caps.max_params = 64;
     caps.courier = Caps::spare_courier().filter(|_| courier);

@@ -194,6 +194,8 @@ pub(crate) struct Target {
     pub(crate) argument_bytes: u32,
     /// Bytes of a block's shared memory, where a kernel asks for more than usual.
     pub(crate) shared: u32,
+    /// The same for products by matrix units; 0 without those that the emitter names.
+    pub(crate) units: u32,
 }
 
 impl Loaded {

@@ -173,6 +173,100 @@ impl<T: Shared, const R: usize, const C: usize> Tile<T, R, C> {
     }
 }
 
+/// Elements of the depth of a relaxed product that are added at a time.
+const DEEP: usize = 32;
+
+/// The part of a matrix from an index on, to the right and below: what a relaxed product takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Corner<'m, T, const D: usize> {
+    view: View<'m, In<T, D>, T, D>,
+    /// In the view.
+    at: [usize; D],
+    /// Rows are the view's columns.
+    turned: bool,
+}
+
+impl<T: Shared, const D: usize> Corner<'_, T, D> {
+    /// Rows, or columns, that there are.
+    fn extent(&self, back: usize) -> usize {
+        let back = if self.turned { 3 - back } else { back };
+        self.view.shape()[D - back].saturating_sub(self.at[D - back])
+    }
+
+    /// A tile of it that begins so many rows and columns further on.
+    #[inline(always)]
+    fn tile<const R: usize, const C: usize>(&self, rows: usize, columns: usize) -> Tile<T, R, C> {
+        let mut at = self.at;
+        if self.turned {
+            at.swap(D - 2, D - 1);
+        }
+        at[D - 2] = at[D - 2].wrapping_add(rows);
+        at[D - 1] = at[D - 1].wrapping_add(columns);
+        match self.turned {
+            false => load(self.view, at),
+            true => load_transposed(self.view, at),
+        }
+    }
+}
+
+/// The part of a view that begins at an index.
+#[inline(always)]
+pub fn corner<'m, T: Shared, const D: usize>(
+    view: View<'m, In<T, D>, T, D>,
+    at: impl Spot<D>,
+) -> Corner<'m, T, D> {
+    const { assert!(D > 1, "products are of matrices: `In<T, 2>`, or `In<T, 3>` of several of them") };
+    Corner { view, at: at.spot(), turned: false }
+}
+
+/// The part of a view's transpose that begins at an index of that.
+#[inline(always)]
+pub fn corner_transposed<'m, T: Shared, const D: usize>(
+    view: View<'m, In<T, D>, T, D>,
+    at: impl Spot<D>,
+) -> Corner<'m, T, D> {
+    let mut corner = corner(view, at);
+    corner.at.swap(D - 2, D - 1);
+    corner.turned = true;
+    corner
+}
+
+impl<const R: usize, const C: usize> Tile<f32, R, C> {
+    /// Adds the product of parts of two matrices: of so many columns of `a` and rows of `b`, or as
+    /// many as both have. Devices with matrix units compute it by these, in another order and with
+    /// other roundings (semantics 5.11); all others as [`add_product`](Self::add_product) does.
+    #[inline(always)]
+    pub fn add_relaxed_product<S: Relaxed, const D: usize, const E: usize>(
+        &mut self,
+        a: Corner<'_, S, D>,
+        b: Corner<'_, S, E>,
+        depth: usize,
+    ) {
+        let depth = depth.min(a.extent(1)).min(b.extent(2));
+        for first in (0..depth).step_by(DEEP) {
+            let mut x: Tile<S, R, DEEP> = a.tile(0, first);
+            let mut y: Tile<S, DEEP, C> = b.tile(first, 0);
+            if let Some(left) = Some(depth - first).filter(|left| *left < DEEP) {
+                x.elements.chunks_exact_mut(DEEP).for_each(|row| row[left..].fill(zeroed()));
+                y.elements[left * C..].fill(zeroed());
+            }
+            self.add_product(&x, &y);
+        }
+    }
+}
+
+/// Elements of which matrix units multiply: `f16` and `bf16` as they are, and `f32` with 11 bits of
+/// each (TF32).
+#[diagnostic::on_unimplemented(
+    message = "there are no relaxed products of `{Self}`",
+    note = "there are of `f16`, `bf16` and `f32`"
+)]
+pub trait Relaxed: Factor<f32> {}
+
+impl Relaxed for f16 {}
+impl Relaxed for bf16 {}
+impl Relaxed for f32 {}
+
 /// Elements whose products are added up as `S`: numbers of that type, `f16` and `bf16` as `f32`,
 /// `i8` and `u8` as `i32`.
 ///

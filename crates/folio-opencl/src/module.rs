@@ -68,6 +68,7 @@ impl Target {
             local_memory: has.local_memory.min(limit.local_memory),
             argument_bytes: has.argument_bytes.min(limit.argument_bytes),
             block: has.block.min(limit.block).max(1),
+            units: 0,
         };
         Target { capabilities, ..self }
     }
@@ -81,6 +82,7 @@ impl Target {
             local_memory: ask(CL_DEVICE_LOCAL_MEM_SIZE)?,
             argument_bytes: ask(CL_DEVICE_MAX_PARAMETER_SIZE)? as u32,
             block: (ask(CL_DEVICE_MAX_WORK_GROUP_SIZE)? as u32).max(1),
+            units: 0,
         };
         let config = ask(CL_DEVICE_SINGLE_FP_CONFIG)?;
         let exact = config & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT != 0;

@@ -58,7 +58,8 @@ fn kernels() -> Vec<Kernel> {
 
 fn capabilities(dialect: Dialect) -> Capabilities {
     match dialect {
-        Dialect::Cuda => Capabilities::CUDA,
+        // Of GPUs with matrix units those with the least memory for these.
+        Dialect::Cuda => Capabilities { units: 99 << 10, ..Capabilities::CUDA },
         Dialect::OpenCl => Capabilities { f64: true, atomics64: true, ..Capabilities::LEAST },
     }
 }
@@ -316,7 +317,7 @@ fn compiles(
     assert_eq!(complaints(&[fine.clone(), other.clone()], compile), [""; 0]);
     let told = complaints(&[fine, planted("wrong", "unsigned char y = 300;"), other], compile);
     assert!(told.len() == 1 && told[0].starts_with("wrong: "), "{told:?}");
-    let (mut several, mut unrolled, mut all) = (0, 0, vec![]);
+    let (mut several, mut unrolled, mut units, mut all) = (0, 0, 0, vec![]);
     let mut none = BTreeSet::new();
     for kernel in kernels() {
         let texts: Vec<_> = cuts.iter().map(|cut| launched(&kernel, dialect, *cut)).collect();
@@ -326,14 +327,18 @@ fn compiles(
         for text in texts.into_iter().flatten() {
             several += usize::from(text.contains("const u64 own = "));
             unrolled += usize::from(text.contains("#pragma unroll"));
+            units += usize::from(text.contains("add_product<"));
             all.push((kernel.name.to_string(), text));
         }
     }
     let (count, wrong) = (all.len(), complaints(&all, compile));
-    println!("{count} texts compiled, {several} of several items, {unrolled} with unrolled loops");
+    println!(
+        "{count} texts compiled, {several} of several items, {unrolled} with unrolled loops, {units} by units"
+    );
     assert!(none.iter().eq(without), "without a text: {none:?}");
     assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong[0]);
     assert!(count >= 200 && several >= 20 && unrolled > 0, "{count}, {several}, {unrolled}");
+    assert_eq!(units, if dialect == Dialect::Cuda { 4 } else { 0 });
 }
 
 /// KRN-04: each kernel of the suite is a valid module of Vulkan in all forms, in which nothing may

@@ -16,6 +16,7 @@ const PLENTY: Capabilities = Capabilities {
     local_memory: 32 << 10,
     argument_bytes: 1024,
     block: 256,
+    units: 0,
 };
 
 /// A runtime with such a device; none if there is no device.

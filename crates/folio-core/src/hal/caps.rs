@@ -1,5 +1,6 @@
 //! A device's properties, as its backend tells them.
 
+use crate::ir::Scalar;
 use std::any::TypeId;
 
 /// The broad class of a device.
@@ -119,6 +120,8 @@ pub struct Caps {
     pub unit_local_memory: u64,
     /// Items of a sub-group: 1 where there are none.
     pub subgroup: u32,
+    /// Types of elements of which matrix units compute relaxed products of tiles (semantics 5.11).
+    pub tiles: &'static [Scalar],
     /// Most parameters of one kernel.
     pub max_params: usize,
     /// Most operations that the engine hands to one lane before some end.
@@ -171,6 +174,7 @@ impl Default for Caps {
             local_memory: 16 << 10,
             unit_local_memory: 0,
             subgroup: 1,
+            tiles: &[],
             max_params: 64,
             max_in_flight: 4096,
             courier: None,

@@ -331,7 +331,7 @@ impl<'r> Machine<'r> {
         run: &mut dyn FnMut(&mut Self, &Body, &mut Item) -> Result<Way, Stop>,
     ) -> Result<Way, Stop> {
         match stmt {
-            Stmt::Block { label, body } => match run(self, body, item)? {
+            Stmt::Block { label, body, .. } => match run(self, body, item)? {
                 Way::Break(to) if to == *label => Ok(Way::On),
                 way => Ok(way),
             },

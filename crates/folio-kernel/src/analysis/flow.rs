@@ -188,7 +188,7 @@ impl<'k> Flow<'k> {
                 let no = self.body(otherwise, no);
                 self.join(yes, no)
             }
-            Stmt::Block { label, body } => {
+            Stmt::Block { label, body, .. } => {
                 let end = self.body(body, Some(here));
                 let left = self.breaks[label.index()].take();
                 self.join(end, left)

@@ -194,7 +194,7 @@ impl<'k> Outputs<'k> {
                 let otherwise = self.body(otherwise, Some(here));
                 join(then, otherwise)
             }
-            Stmt::Block { label, body } => {
+            Stmt::Block { label, body, .. } => {
                 let end = self.body(body, Some(here));
                 let left = self.breaks[label.index()].take();
                 join(end, left)

@@ -18,6 +18,9 @@ pub struct Capabilities {
     pub argument_bytes: u32,
     /// Most threads of a block.
     pub block: u32,
+    /// Bytes of local memory that a group can have where it multiplies by matrix units; 0 without
+    /// these.
+    pub units: u32,
 }
 
 impl Capabilities {
@@ -29,6 +32,7 @@ impl Capabilities {
         local_memory: 32 << 10,
         argument_bytes: 1024,
         block: 256,
+        units: 0,
     };
 
     /// Capabilities of every GPU that CUDA 12 supports.
@@ -38,6 +42,7 @@ impl Capabilities {
         local_memory: 48 << 10,
         argument_bytes: 4096,
         block: 1024,
+        units: 0,
     };
 }
 

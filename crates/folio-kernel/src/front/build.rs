@@ -375,7 +375,7 @@ impl Builder {
     pub fn scope(&mut self, body: impl FnOnce(&mut Builder, Label)) {
         let label = self.label();
         let body = self.inside(false, |b| body(b, label));
-        self.push(Stmt::Block { label, body });
+        self.push(Stmt::Block { label, body, product: None });
     }
 
     /// A phase.

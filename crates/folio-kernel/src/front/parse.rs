@@ -1,8 +1,8 @@
 //! Reads the text form.
 
 use crate::ir::{
-    Access, Body, Collision, Kernel, Label, Let, Owner, Param, ParamId, ParamKind, Place, Root,
-    Shape, Site, SiteId, Step, Stmt, Value, VarDecl, VarId,
+    Access, Body, Collision, Corner, Kernel, Label, Let, Owner, Param, ParamId, ParamKind, Place,
+    Product, Root, Shape, Site, SiteId, Step, Stmt, Value, VarDecl, VarId,
 };
 use crate::op::{Atomic, Binary, Combine, Compare, Fold, Op, Query, Subgroup, Unary};
 use crate::types::{Composite, Field, Scalar, Struct, Type, Types};
@@ -344,7 +344,10 @@ impl Parser<'_> {
             }
             "for" => self.for_loop(),
             "loop" => Ok(Stmt::Loop { label: self.label()?, body: self.body()? }),
-            "block" => Ok(Stmt::Block { label: self.label()?, body: self.body()? }),
+            "block" => {
+                let (label, product) = (self.label()?, self.product()?);
+                Ok(Stmt::Block { label, body: self.body()?, product })
+            }
             "break" => Ok(Stmt::Break(self.label()?)),
             "continue" => Ok(Stmt::Continue(self.label()?)),
             "return" => Ok(Stmt::Return),
@@ -368,6 +371,21 @@ impl Parser<'_> {
                 self.error("a statement")
             }
         }
+    }
+
+    fn product(&mut self) -> Result<Option<Box<Product>>> {
+        if !self.is("product") {
+            return Ok(None);
+        }
+        let sum = self.var()?;
+        let factors = [self.corner()?, self.corner()?];
+        Ok(Some(Box::new(Product { sum, factors, depth: self.value()? })))
+    }
+
+    fn corner(&mut self) -> Result<Corner> {
+        let view = self.param()?;
+        self.expect("[")?;
+        Ok(Corner { view, at: self.values_until("]")?, turned: self.is("turned") })
     }
 
     fn collision(&mut self) -> Result<Option<Collision>> {

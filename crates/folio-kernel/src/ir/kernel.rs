@@ -4,6 +4,7 @@
 //! statements, and no pass can move a load past a store by accident. Values that a program changes
 //! over time are in variables ([`VarDecl`]) and memory, both reached through a [`Place`].
 
+use super::product::Product;
 use crate::names::names;
 use crate::op::{Combine, Fold, Op};
 use crate::types::{Type, Types};
@@ -279,6 +280,8 @@ pub enum Stmt {
         label: Label,
         /// The statements.
         body: Body,
+        /// What they compute, where devices may do it otherwise.
+        product: Option<Box<Product>>,
     },
     /// Leaves the loop or block.
     Break(Label),
@@ -363,8 +366,10 @@ impl Stmt {
             }
             Stmt::For { start, end, .. } => vec![*start, *end],
             Stmt::Collect { value, .. } | Stmt::Contribute { value, .. } => vec![*value],
+            Stmt::Block { product, .. } => {
+                product.iter().flat_map(|product| product.operands()).collect()
+            }
             Stmt::Loop { .. }
-            | Stmt::Block { .. }
             | Stmt::Break(_)
             | Stmt::Continue(_)
             | Stmt::Return

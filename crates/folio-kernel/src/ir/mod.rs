@@ -10,9 +10,11 @@ mod kernel;
 pub(crate) mod names;
 pub(crate) mod op;
 pub mod print;
+mod product;
 pub(crate) mod types;
 pub mod verify;
 pub(crate) mod violation;
 pub mod words;
 
 pub use kernel::*;
+pub use product::{Corner, Product, ProductForm};

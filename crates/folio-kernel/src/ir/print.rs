@@ -2,7 +2,8 @@
 //! texts; the content hash is of this text.
 
 use crate::ir::{
-    Body, Collision, Kernel, Param, ParamKind, Place, Root, Site, SiteId, Step, Stmt, Value,
+    Body, Collision, Kernel, Param, ParamKind, Place, Product, Root, Site, SiteId, Step, Stmt,
+    Value,
 };
 use crate::op::Op;
 use crate::types::{Composite, Scalar, Type};
@@ -211,7 +212,10 @@ impl Printer<'_, '_> {
                 write!(self.f, "for l{} {index} in {start}, {end}", label.0)
             }
             Stmt::Loop { label, .. } => write!(self.f, "loop l{}", label.0),
-            Stmt::Block { label, .. } => write!(self.f, "block l{}", label.0),
+            Stmt::Block { label, product, .. } => {
+                write!(self.f, "block l{}", label.0)?;
+                product.as_ref().map_or(Ok(()), |product| self.product(product))
+            }
             Stmt::Break(label) => write!(self.f, "break l{}", label.0),
             Stmt::Continue(label) => write!(self.f, "continue l{}", label.0),
             Stmt::Return => self.f.write_str("return"),
@@ -231,6 +235,16 @@ impl Printer<'_, '_> {
                 write!(self.f, "] {} {}", items[0], items[1])
             }
         }
+    }
+
+    fn product(&mut self, product: &Product) -> fmt::Result {
+        write!(self.f, " product v{}", product.sum.0)?;
+        for corner in &product.factors {
+            write!(self.f, " p{}[", corner.view.0)?;
+            list(self.f, &corner.at)?;
+            self.f.write_str(if corner.turned { "] turned" } else { "]" })?;
+        }
+        write!(self.f, " {}", product.depth)
     }
 
     fn indent(&mut self) -> fmt::Result {

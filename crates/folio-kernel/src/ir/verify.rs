@@ -7,8 +7,8 @@
 use crate::fault::{Fault, VerifyError};
 use crate::infer;
 use crate::ir::{
-    Access, Body, Collision, Kernel, Label, Owner, ParamId, ParamKind, Place, Root, SiteId, Stmt,
-    Value, VarId,
+    Access, Body, Collision, Kernel, Label, Owner, ParamId, ParamKind, Place, Product, Root,
+    SiteId, Stmt, Value, VarId,
 };
 use crate::op::{Combine, Fold, Op};
 use crate::print::{head, type_name};
@@ -292,7 +292,11 @@ impl<'k> Verifier<'k> {
                 }
                 self.label(*label)
             }
-            Stmt::Loop { label, .. } | Stmt::Block { label, .. } => self.label(*label),
+            Stmt::Loop { label, .. } => self.label(*label),
+            Stmt::Block { label, product, .. } => {
+                product.iter().try_for_each(|product| self.product(product))?;
+                self.label(*label)
+            }
             Stmt::Break(label) => self.leave(*label, false),
             Stmt::Continue(label) => self.leave(*label, true),
             Stmt::Return => {
@@ -316,6 +320,25 @@ impl<'k> Verifier<'k> {
                 self.is("the condition", *cond, bool)
             }
         }
+    }
+
+    /// What a product reads is tested where it is read, so nothing of its body has to be shown.
+    fn product(&self, of: &Product) -> Checked {
+        self.uniform("a product is in uniform code of a group kernel")?;
+        if of.form(self.kernel).is_none() {
+            return Err(Fault::Misplaced(
+                "a product adds two matrices' product to a tile of `f32`",
+            ));
+        }
+        for corner in &of.factors {
+            let rank = self.kernel.elements(corner.view).map_or(0, |(_, rank)| usize::from(rank));
+            if corner.at.len() != rank {
+                let found = corner.at.len();
+                return Err(Fault::Count { what: "indices", found, wanted: rank });
+            }
+        }
+        let index = "where a product begins, or its depth";
+        of.operands().try_for_each(|value| self.is(index, value, Scalar::U64.into()))
     }
 
     fn collision(&self, of: &Collision) -> Checked {
@@ -349,7 +372,7 @@ impl<'k> Verifier<'k> {
                 Ok(())
             }
             Stmt::Loop { label, body } => self.nested(*label, true, body),
-            Stmt::Block { label, body } => self.nested(*label, false, body),
+            Stmt::Block { label, body, .. } => self.nested(*label, false, body),
             Stmt::Phase { once, body } => {
                 self.phase(if *once { Zone::Once } else { Zone::Items }, body, None)
             }

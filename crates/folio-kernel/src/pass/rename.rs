@@ -4,8 +4,8 @@
 //! one text ([`crate::emit`]), and fusion ([`crate::fuse`]).
 
 use crate::ir::{
-    Body, Collision, Kernel, Label, Let, Param, ParamId, ParamKind, Place, Root, SiteId, Stmt,
-    Value, VarId,
+    Body, Collision, Kernel, Label, Let, Param, ParamId, ParamKind, Place, Product, Root, SiteId,
+    Stmt, Value, VarId,
 };
 use crate::op::{Op, Query};
 use crate::types::{Composite, Type, Types};
@@ -118,6 +118,14 @@ impl Renamer {
         of
     }
 
+    fn product(&self, of: &Product) -> Product {
+        let mut of = of.clone();
+        of.sum = self.var(of.sum);
+        of.factors.iter_mut().for_each(|corner| corner.view = self.param(corner.view));
+        of.map(&mut |value| *value = self.value(*value));
+        of
+    }
+
     fn place(&self, place: &mut Place) {
         place.map(&mut |value| *value = self.value(*value));
         match &mut place.root {
@@ -184,9 +192,11 @@ impl Renamer {
             Stmt::Loop { label, body } => {
                 Stmt::Loop { label: self.label(*label), body: self.body(body) }
             }
-            Stmt::Block { label, body } => {
-                Stmt::Block { label: self.label(*label), body: self.body(body) }
-            }
+            Stmt::Block { label, body, product } => Stmt::Block {
+                label: self.label(*label),
+                body: self.body(body),
+                product: product.as_ref().map(|of| Box::new(self.product(of))),
+            },
             Stmt::Break(label) => Stmt::Break(self.label(*label)),
             Stmt::Continue(label) => Stmt::Continue(self.label(*label)),
             Stmt::Return => self.exit.map_or(Stmt::Return, Stmt::Break),

@@ -196,8 +196,9 @@ impl Tile {
                     let body = self.woven(body);
                     woven.push(Stmt::For { label, index, start, end, body });
                 }
-                Stmt::Block { label, body } if is_closed(body) => {
-                    woven.push(Stmt::Block { label: *label, body: self.woven(body) });
+                Stmt::Block { label, body, .. } if is_closed(body) => {
+                    let body = self.woven(body);
+                    woven.push(Stmt::Block { label: *label, body, product: None });
                 }
                 _ => woven.extend(self.copies.iter().map(|copy| copy.stmt(stmt))),
             }
@@ -212,7 +213,7 @@ impl Tile {
             let label = Label(out.labels);
             out.labels += 1;
             copy.exit = Some(label);
-            Stmt::Block { label, body: copy.body(body) }
+            Stmt::Block { label, body: copy.body(body), product: None }
         };
         copies.iter_mut().map(item).collect()
     }

@@ -5,6 +5,7 @@ mod common;
 mod contract;
 mod emit;
 mod fuse;
+mod products;
 mod rename;
 mod rooms;
 mod text;

@@ -26,7 +26,7 @@ ENTRY(1024) folio_grouped(
     GLOBAL const f32 *RESTRICT x_p0_base,
     GLOBAL f32 *sums_p1_base,
     GLOBAL f32 *RESTRICT all_p2_base) {
-  extern __shared__ u64 scratch[];
+  extern SHARED u64 scratch[];
   const u64 x_p0_low0 = block.words[0];
   const u64 sums_p1_low0 = block.words[1];
   const u64 first0 = block.words[2];

@@ -6,6 +6,7 @@ use super::lent::bare;
 use super::{Both, Walk, place_of};
 use crate::combine;
 use crate::tree::Tree;
+use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, ExprCall, ExprMethodCall, GenericArgument, Ident, Pat, PathArguments};
@@ -18,10 +19,19 @@ const LOADS: &[(&str, &str, bool)] =
 const GIVES: &[&str] = &["map", "map_indexed", "zip", "clone", "reduce_rows", "reduce_columns"];
 
 /// Methods that change a tile.
-const CHANGES: &[&str] = &["add_product"];
+const CHANGES: &[&str] = &["add_product", RELAXED];
+
+/// The one that takes parts of matrices.
+const RELAXED: &str = "add_relaxed_product";
+
+/// Methods of views that give such a part, and whether its rows are the view's columns.
+const CORNERS: &[(&str, bool)] = &[("corner", false), ("corner_transposed", true)];
 
 const WHOLE: &str = "a tile is the whole group's, and so is what is done with it: write it outside of `g.each(|i| ..)`, \
      and of what is done with an element";
+
+const RELAXED_TAKES: &str = "a relaxed product takes parts of two matrices and its depth: \
+     `sum.add_relaxed_product(a.corner((row, 0)), b.corner((0, column)), depth)`";
 
 /// The function of `Tile` that makes one, with the arguments of the type.
 fn maker(call: &ExprCall) -> Option<(&Ident, &PathArguments)> {
@@ -96,8 +106,9 @@ impl Walk {
             None if puts => self.puts_tile(call),
             None if !known => self.refuse(
                 call.method.span(),
-                "a tile has `map`, `map_indexed`, `zip`, `reduce_rows`, `reduce_columns`, `add_product` and `clone`",
+                "a tile has `map`, `map_indexed`, `zip`, `reduce_rows`, `reduce_columns`, `add_product`, `add_relaxed_product` and `clone`",
             ),
+            None if name == RELAXED => self.adds_relaxed(call),
             None if name.starts_with("reduce_") => self.folds_tile(call, name == "reduce_rows"),
             None => self.computes_tile(call, &name),
         })
@@ -160,6 +171,49 @@ impl Walk {
         let fold = quote_spanned!(method.span() => ::folio::ir::device::Tile::#method::<#combine>);
         let tree = Tree::of("tile_fold").part(&of_tree).word(entry).flag(rows);
         (quote!(#fold(&#of)), tree)
+    }
+
+    /// `sum.add_relaxed_product(a.corner(..), b.corner(..), depth)`
+    fn adds_relaxed(&mut self, call: &ExprMethodCall) -> Both {
+        let [a, b, depth] = &call.args.iter().collect::<Vec<_>>()[..] else {
+            return self.refuse(call.span(), RELAXED_TAKES);
+        };
+        let (of, of_tree) = self.expr(&call.receiver);
+        let (mut natives, mut trees) = (vec![], vec![]);
+        for corner in [a, b] {
+            let Some((native, parts)) = self.corner(corner) else {
+                return self.refuse(corner.span(), RELAXED_TAKES);
+            };
+            natives.push(native);
+            trees.extend(parts);
+        }
+        let (depth, depth_tree) = self.expr(depth);
+        natives.push(depth);
+        trees.push(depth_tree);
+        let span = call.method.span();
+        let method = &call.method;
+        let function = quote_spanned!(span => ::folio::ir::device::Tile::#method);
+        let given = quote!(&mut #of #(, #natives)*);
+        let given = super::call::arguments(call.paren_token.span.join(), given);
+        let tree = Tree::method(&of_tree, RELAXED, &trees, place_of(span));
+        (quote!(#function #given), tree)
+    }
+
+    /// A part of a matrix, if it is one: its view, where it begins, and whether it is transposed.
+    fn corner(&mut self, expr: &Expr) -> Option<(TokenStream, [Tree; 3])> {
+        let Expr::MethodCall(call) = bare(expr) else { return None };
+        let (name, turned) = CORNERS.iter().find(|(name, _)| call.method == name)?;
+        let [index] = &call.args.iter().collect::<Vec<_>>()[..] else { return None };
+        if !self.is_view(&call.receiver) {
+            return None;
+        }
+        let (view, view_tree) = self.as_whole(&call.receiver);
+        let (at, at_tree) = self.expr(index);
+        let span = call.method.span();
+        let name = Ident::new(name, span);
+        let corner = quote_spanned!(span => ::folio::ir::device::tile::#name);
+        let given = super::call::arguments(call.paren_token.span.join(), quote!(#view, #at));
+        Some((quote!(#corner #given), [view_tree, at_tree, Tree::bool(*turned)]))
     }
 
     fn computes_tile(&mut self, call: &ExprMethodCall, name: &str) -> Both {

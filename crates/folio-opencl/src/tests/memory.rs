@@ -341,6 +341,7 @@ fn lanes_have_what_is_kept_given_back() {
         local_memory: u64::MAX,
         argument_bytes: 0,
         block: u32::MAX,
+        units: 0,
     };
     let [plain, constants]: [fn() -> OpenClBackend; 2] = [all_svm, || all_svm().limited_to(APART)];
     let [checked, proved] = [false, true].map(|proved| Does::Launch { proved });

@@ -440,6 +440,7 @@ fn capabilities(
             local_memory: limits.max_compute_shared_memory_size.into(),
             argument_bytes: 0,
             block: limits.max_compute_work_group_invocations,
+            units: 0,
         },
         int8: is(f12.shader_int8) && is(f12.storage_buffer8_bit_access),
         int16: is(core.shader_int16) && is(features.v11.storage_buffer16_bit_access),

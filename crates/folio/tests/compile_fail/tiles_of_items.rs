@@ -30,4 +30,13 @@ fn without_a_combination(g: Group<2>, x: In<f32, 2>, counts: Atomic<u32>, c: Out
     c.put(g, tile.reduce_rows());
 }
 
+#[kernel(group = [8, 8])]
+fn of_no_corners(g: Group<2>, x: In<f32, 2>, c: OutTile<f32, 16, 16>) {
+    let mut sum = Tile::<f32, 16, 16>::zero();
+    let corner = x.corner((0, 0));
+    sum.add_relaxed_product(&x.tile::<16, 16>((0, 0)), x.corner((0, 0)), 16);
+    sum.add_relaxed_product(x.corner((0, 0)), x.corner((0, 0)));
+    c.put(g, sum);
+}
+
 fn main() {}

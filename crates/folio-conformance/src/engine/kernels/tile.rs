@@ -5,6 +5,7 @@ use super::tile_code::*;
 use crate::engine::rig::*;
 use folio::prelude::*;
 use folio_core::error::LowerError;
+use folio_core::ir::Scalar;
 use folio_core::ir::device::Kernel;
 use folio_interp::interp::Arg;
 
@@ -123,6 +124,158 @@ pub(super) fn tiles_of_narrow_numbers(rig: &Rig) -> Outcome {
         queue.run(items, narrow_tiles(&a, &b, &p, &q, &mut c, &mut r))?;
         Ok(vec![contents(&c)?, contents(&r)?])
     })?)
+}
+
+/// A factor of a relaxed product: its elements as they are computed with, in a matrix of `rows` x
+/// `columns` of which `z` are beside each other.
+struct Part<T> {
+    values: Vec<T>,
+    extent: [usize; 3],
+}
+
+impl<T: DeviceType + Copy> Part<T> {
+    fn new(extent: [usize; 3], turned: bool, of: impl Fn(f32) -> T, seed: usize) -> Part<T> {
+        let [z, rows, columns] = extent;
+        let extent = if turned { [z, columns, rows] } else { extent };
+        let values = (0..z * rows * columns).map(|at| of(wave(at + seed))).collect();
+        Part { values, extent }
+    }
+
+    fn at(&self, turned: bool, [z, r, c]: [usize; 3]) -> T {
+        let [_, rows, columns] = self.extent;
+        let (r, c) = if turned { (c, r) } else { (r, c) };
+        self.values[(z * rows + r) * columns + c]
+    }
+}
+
+/// A relaxed product: matrices, extents, what is transposed, and where its depth begins and how far
+/// it is.
+struct Relaxed {
+    matrices: usize,
+    extents: [usize; 3],
+    turned: [bool; 2],
+    first: usize,
+    depth: usize,
+}
+
+impl Relaxed {
+    /// What there is of the depth.
+    fn depth(&self) -> std::ops::Range<usize> {
+        let end = self.extents[1].min(self.first.saturating_add(self.depth));
+        self.first.min(end)..end
+    }
+
+    /// Each element of a result is within the limit of semantics 5.11, and has the bits of loops
+    /// where the device has no units for it.
+    fn check<T: DeviceType + Copy>(
+        &self,
+        (a, b): (&Part<T>, &Part<T>),
+        wide: impl Fn(T) -> f32,
+        (found, by_units, what): (&[f32], bool, &str),
+    ) -> Outcome {
+        let [n, _, m] = self.extents;
+        let rounded = if size_of::<T>() == 4 { 2f64.powi(-10) } else { 0.0 };
+        let limit = f64::from(self.depth().len() as u32 + 1) * 2f64.powi(-22) + rounded;
+        for (at, found) in found.iter().enumerate() {
+            let [z, r, c] = [at / (n * m), at / m % n, at % m];
+            let (mut sum, mut exact) = (BEGIN, f64::from(BEGIN));
+            let mut size = exact.abs();
+            for k in self.depth() {
+                let x = wide(a.at(self.turned[0], [z, r, k]));
+                let y = wide(b.at(self.turned[1], [z, k, c]));
+                sum = x.mul_add(y, sum);
+                exact += f64::from(x) * f64::from(y);
+                size += (f64::from(x) * f64::from(y)).abs();
+            }
+            let error = (f64::from(*found) - exact).abs();
+            let extents = self.extents;
+            ensure!(
+                error <= limit * size,
+                "{what}, {extents:?} at {z}, {r}, {c}: {found}, {exact}"
+            );
+            ensure!(
+                by_units || sum == *found,
+                "{what}, {extents:?} at {z}, {r}, {c}: {found}, {sum}"
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Launches a kernel of two dimensions for each product, and compares.
+macro_rules! relaxed {
+    ($rig:expr, $kernel:ident, $element:ident, $of:expr, $wide:expr, $turned:expr, $tile:expr, $side:expr) => {
+        for (extents, first, depth) in RELAXED {
+            let of = Relaxed { matrices: 1, extents, turned: $turned, first, depth };
+            let [n, k, m] = extents;
+            let a = Part::new([1, n, k], of.turned[0], $of, 1);
+            let b = Part::new([1, k, m], of.turned[1], $of, 8);
+            let items = [n.div_ceil($tile[0]) * $side, m.div_ceil($tile[1]) * $side];
+            for at in 0..$rig.rt.devices().len() {
+                let rt = &$rig.rt;
+                let x = rt.buffer_from((&a.values, [a.extent[1], a.extent[2]]))?;
+                let y = rt.buffer_from((&b.values, [b.extent[1], b.extent[2]]))?;
+                let mut c = rt.buffer::<f32, 2>([n, m])?;
+                $rig.on(at)?.run(items, $kernel(first, depth, &x, &y, &mut c))?;
+                let by_units = rt.devices()[at].tiles().contains(&Scalar::$element);
+                let found = c.to_vec()?;
+                of.check((&a, &b), $wide, (&found, by_units, stringify!($kernel)))?;
+            }
+        }
+    };
+}
+
+/// Extents of products, where their depth begins, and how far it is.
+const RELAXED: [([usize; 3], usize, usize); 4] = [
+    ([17, 29, 20], 0, usize::MAX),
+    ([20, 45, 17], 3, 41),
+    // More steps than are in local memory at a time, of rows that begin at 16 bytes.
+    ([16, 112, 24], 8, 104),
+    ([9, 5, 25], 5, 3),
+];
+
+pub(super) fn relaxed_products_are_near(rig: &Rig) -> Outcome {
+    let narrow = bf16::from_f32;
+    relaxed!(rig, relaxed_products, Bf16, narrow, bf16::to_f32, [false; 2], [16, 32], 8);
+    Ok(())
+}
+
+pub(super) fn relaxed_products_of_odd_tiles(rig: &Rig) -> Outcome {
+    relaxed!(rig, relaxed_by_loops, F16, f16::from_f32, f16::to_f32, [false; 2], [8, 24], 8);
+    Ok(())
+}
+
+pub(super) fn relaxed_products_across_memory(rig: &Rig) -> Outcome {
+    let same = |x: f32| x;
+    relaxed!(rig, relaxed_across, F32, same, same, [true, false], [16, 32], 8);
+    Ok(())
+}
+
+pub(super) fn relaxed_products_along_memory(rig: &Rig) -> Outcome {
+    let same = |x: f32| x;
+    relaxed!(rig, relaxed_along, F32, same, same, [false, true], [32, 16], 8);
+    Ok(())
+}
+
+pub(super) fn relaxed_products_of_transposed_matrices(rig: &Rig) -> Outcome {
+    for (extents, first, depth) in RELAXED {
+        let of = Relaxed { matrices: 2, extents, turned: [true; 2], first, depth };
+        let [n, k, m] = extents;
+        let a = Part::new([of.matrices, n, k], true, f16::from_f32, 1);
+        let b = Part::new([of.matrices, k, m], true, f16::from_f32, 8);
+        let items = [of.matrices, n.div_ceil(32) * 8, m.div_ceil(16) * 8];
+        for at in 0..rig.rt.devices().len() {
+            let rt = &rig.rt;
+            let x = rt.buffer_from((&a.values, a.extent))?;
+            let y = rt.buffer_from((&b.values, b.extent))?;
+            let mut c = rt.buffer::<f32, 3>([of.matrices, n, m])?;
+            rig.on(at)?.run(items, relaxed_of_turned(first, depth, &x, &y, &mut c))?;
+            let by_units = rt.devices()[at].tiles().contains(&Scalar::F16);
+            let found = c.to_vec()?;
+            of.check((&a, &b), f16::to_f32, (&found, by_units, "relaxed_of_turned"))?;
+        }
+    }
+    Ok(())
 }
 
 pub(super) fn tiles_fit_their_groups(rig: &Rig) -> Outcome {

@@ -110,6 +110,101 @@ pub(super) fn narrow_tiles(
     r.put(g, total);
 }
 
+/// What relaxed products begin with.
+pub(super) const BEGIN: f32 = 0.25;
+
+#[kernel(group = [8, 8], deny_checks)]
+pub(super) fn relaxed_products(
+    g: Group<2>,
+    first: usize,
+    depth: usize,
+    a: In<bf16, 2>,
+    b: In<bf16, 2>,
+    c: OutTile<f32, 16, 32>,
+) {
+    let (row, column) = g.pos();
+    let mut sum = Tile::<f32, 16, 32>::fill(BEGIN);
+    let (x, y) = ((row * 16, first), (first, column * 32));
+    sum.add_relaxed_product(a.corner(x), b.corner(y), depth);
+    c.put(g, sum);
+}
+
+/// Both factors are transposed in memory, and of several matrices.
+#[kernel(group = [1, 8, 8], deny_checks)]
+pub(super) fn relaxed_of_turned(
+    g: Group<3>,
+    first: usize,
+    depth: usize,
+    a: In<f16, 3>,
+    b: In<f16, 3>,
+    c: OutTile<f32, 32, 16, 3>,
+) {
+    let (z, row, column) = g.pos();
+    let mut sum = Tile::<f32, 32, 16>::fill(BEGIN);
+    sum.add_relaxed_product(
+        a.corner_transposed((z, row * 32, first)),
+        b.corner_transposed((z, first, column * 16)),
+        depth,
+    );
+    c.put(g, sum);
+}
+
+/// Of factors that lie across the depth, twice.
+#[kernel(group = [8, 8], deny_checks)]
+pub(super) fn relaxed_across(
+    g: Group<2>,
+    first: usize,
+    depth: usize,
+    a: In<f32, 2>,
+    b: In<f32, 2>,
+    c: OutTile<f32, 16, 32>,
+) {
+    let (row, column) = g.pos();
+    let mut sum = Tile::<f32, 16, 32>::fill(BEGIN);
+    let half = depth / 2;
+    for part in 0..2 {
+        let at = first + part * half;
+        let depth = if part == 0 { half } else { depth - half };
+        let x = (row * 16, at);
+        sum.add_relaxed_product(a.corner_transposed(x), b.corner((at, column * 32)), depth);
+    }
+    c.put(g, sum);
+}
+
+/// Of factors that lie along the depth.
+#[kernel(group = [8, 8], deny_checks)]
+pub(super) fn relaxed_along(
+    g: Group<2>,
+    first: usize,
+    depth: usize,
+    a: In<f32, 2>,
+    b: In<f32, 2>,
+    c: OutTile<f32, 32, 16>,
+) {
+    let (row, column) = g.pos();
+    let mut sum = Tile::<f32, 32, 16>::fill(BEGIN);
+    let (x, y) = ((row * 32, first), (first, column * 16));
+    sum.add_relaxed_product(a.corner(x), b.corner_transposed(y), depth);
+    c.put(g, sum);
+}
+
+/// No warp has whole parts of it.
+#[kernel(group = [8, 8], deny_checks)]
+pub(super) fn relaxed_by_loops(
+    g: Group<2>,
+    first: usize,
+    depth: usize,
+    a: In<f16, 2>,
+    b: In<f16, 2>,
+    c: OutTile<f32, 8, 24>,
+) {
+    let (row, column) = g.pos();
+    let mut sum = Tile::<f32, 8, 24>::fill(BEGIN);
+    let (x, y) = ((row * 8, first), (first, column * 24));
+    sum.add_relaxed_product(a.corner(x), b.corner(y), depth);
+    c.put(g, sum);
+}
+
 /// Its group is no square of 64 items or more.
 #[kernel(group = [4, 4])]
 pub(super) fn tiles_of_few(g: Group<2>, y: OutTile<f32, 16, 16>) {

@@ -29,7 +29,7 @@ impl Writer<'_> {
             }
             Stmt::If { cond, then, otherwise } => self.branch(*cond, then, otherwise),
             Stmt::For { .. } | Stmt::Loop { .. } => self.loops(stmt, &mut |w, body| w.body(body)),
-            Stmt::Block { label, body } => self.blocked(*label, |w| w.body(body)),
+            Stmt::Block { label, body, .. } => self.blocked(*label, |w| w.body(body)),
             Stmt::Break(label) => self.leave(*label, false),
             Stmt::Continue(label) => self.leave(*label, true),
             Stmt::Return => {

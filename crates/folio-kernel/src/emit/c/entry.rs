@@ -59,6 +59,7 @@ fn text(
     let needs = Needs::of(kernel);
     needs.check(kernel, caps)?;
     let mut w = Writer::new(kernel, form);
+    w.units = caps.units.saturating_sub(needs.local as u32);
     let reduces = reductions(kernel);
     let threads = match kernel.shape {
         shape if shape.groups => Threads::Groups,
@@ -73,7 +74,6 @@ fn text(
         Threads::Items { .. } => w.item_kernel(),
     };
     w.argument_words();
-    let scratch = if w.scratch { 8 } else { 0 };
     let most = match threads {
         Threads::Groups if kernel.shape.group > 0 => caps.block.min(kernel.shape.group),
         Threads::Groups => caps.block,
@@ -89,7 +89,7 @@ fn text(
         words: w.words.iter().map(|(word, _)| *word).collect(),
         pointers,
         verdict: !w.points.is_empty(),
-        scratch,
+        scratch: w.scratch,
         threads,
         most_threads: most,
         private: needs.private,
@@ -278,7 +278,7 @@ impl Writer<'_> {
             false => format!("block[{at}]"),
         };
         if layout.scratch > 0 && self.form.dialect == Dialect::Cuda {
-            self.line("extern __shared__ u64 scratch[];");
+            self.line("extern SHARED u64 scratch[];");
         }
         let words = self.words.clone();
         for (at, (word, name)) in words.iter().enumerate() {

@@ -94,7 +94,8 @@ impl Writer<'_> {
                 *looked = first || second;
                 on
             }
-            Stmt::Block { label, body } => {
+            Stmt::Block { product: Some(product), .. } if self.by_units(product) => true,
+            Stmt::Block { label, body, .. } => {
                 let within = looks_within(self.kernel, body);
                 let on = self.blocked(*label, |w| w.uniform(body, looked));
                 *looked |= within;
@@ -225,7 +226,7 @@ impl Writer<'_> {
 
     /// The memory in which a group combines.
     pub(super) fn all(&mut self, ty: &str) {
-        self.scratch = true;
+        self.scratch = self.scratch.max(8);
         self.line(format!("LOCAL {ty} *all = (LOCAL {ty} *)scratch;"));
     }
 

@@ -29,7 +29,7 @@ impl Writer<'_> {
     }
 
     /// A word of a view in one of its dimensions.
-    fn view_word(&mut self, param: ParamId, name: &str, rank: u8, dim: u8) -> String {
+    pub fn view_word(&mut self, param: ParamId, name: &str, rank: u8, dim: u8) -> String {
         let (at, of_three) = (self.number(param), 3 - rank.min(3) + dim);
         let word = match name {
             "low" => Word::Low(at, of_three),

@@ -12,6 +12,7 @@ mod reduce;
 mod rows;
 mod scalar;
 mod types;
+mod units;
 mod writer;
 
 pub use dialect::Dialect;

@@ -34,8 +34,10 @@ pub struct Writer<'k> {
     /// Group code names its thread; their number.
     pub thread: bool,
     pub threads: bool,
-    /// Local memory for what a group combines.
-    pub scratch: bool,
+    /// Bytes of local memory for each thread, for what a group combines.
+    pub scratch: u32,
+    /// Bytes of local memory for products by matrix units.
+    pub units: u32,
     /// Loops and blocks around, from outside in.
     pub open: Vec<Open>,
     /// Where `return` goes; none for a return.
@@ -74,7 +76,8 @@ impl<'k> Writer<'k> {
             points: vec![],
             thread: false,
             threads: false,
-            scratch: false,
+            scratch: 0,
+            units: 0,
             open: vec![],
             exit: None,
             left: false,

@@ -48,7 +48,7 @@ impl Writer<'_> {
             Stmt::For { .. } | Stmt::Loop { .. } => {
                 return self.loops(stmt, &mut |w, body| w.body(body));
             }
-            Stmt::Block { label, body } => return self.blocked(Some(*label), |w| w.body(body)),
+            Stmt::Block { label, body, .. } => return self.blocked(Some(*label), |w| w.body(body)),
             Stmt::Break(label) => return self.leave(Some(*label), false),
             Stmt::Continue(label) => return self.leave(Some(*label), true),
             Stmt::Return => return self.exit(),

@@ -92,11 +92,11 @@ impl Flat {
             body.extend(otherwise);
             match last {
                 Some(next) => stmt = next,
-                None => return Stmt::Block { label, body },
+                None => return Stmt::Block { label, body, product: None },
             }
         }
         body.push(stmt);
-        Stmt::Block { label, body }
+        Stmt::Block { label, body, product: None }
     }
 
     /// A body in blocks of so many statements that may leave it, where what these define is not
@@ -114,7 +114,11 @@ impl Flat {
                 let behind = used(rest.make_contiguous());
                 if defined(&piece).is_disjoint(&behind) {
                     let label = self.label();
-                    done.push(Stmt::Block { label, body: std::mem::take(&mut piece) });
+                    done.push(Stmt::Block {
+                        label,
+                        body: std::mem::take(&mut piece),
+                        product: None,
+                    });
                     count = 0;
                 }
             }

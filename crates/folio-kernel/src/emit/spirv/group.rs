@@ -57,7 +57,7 @@ impl Writer<'_> {
                 *looked = first || second;
                 on
             }
-            Stmt::Block { label, body } => {
+            Stmt::Block { label, body, .. } => {
                 let within = looks_within(self.kernel, body);
                 let on = self.blocked(Some(*label), |w| w.uniform(body, looked));
                 *looked |= within;

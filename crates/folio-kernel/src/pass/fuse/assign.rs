@@ -66,7 +66,7 @@ impl Assign {
                 let no = self.body(otherwise, state);
                 join(yes, no)
             }
-            Stmt::Block { label, body } => {
+            Stmt::Block { label, body, .. } => {
                 let label = *label;
                 let end = self.body(body, state);
                 join(end, self.breaks.remove(&label).flatten())

@@ -67,8 +67,10 @@ pub(crate) fn map_operands(stmt: &mut Stmt, change: &mut dyn FnMut(&mut Value)) 
         }
         Stmt::For { start, end, .. } => [start, end].into_iter().for_each(change),
         Stmt::Collect { value, .. } | Stmt::Contribute { value, .. } => change(value),
+        Stmt::Block { product, .. } => {
+            product.iter_mut().for_each(|product| product.map(change));
+        }
         Stmt::Loop { .. }
-        | Stmt::Block { .. }
         | Stmt::Break(_)
         | Stmt::Continue(_)
         | Stmt::Return

@@ -248,7 +248,7 @@ impl Inliner {
         let mut body = renamer.body(&self.template.body);
         walk_mut(&mut body, &mut |stmt| in_variable(stmt, self.view, out));
         match renamer.exit {
-            Some(label) => into.push(Stmt::Block { label, body }),
+            Some(label) => into.push(Stmt::Block { label, body, product: None }),
             None => into.extend(body),
         }
         out

@@ -244,7 +244,7 @@ impl<'g> Joiner<'g> {
             let label = Label(self.kernel.labels);
             self.kernel.labels += 1;
             leave_outside_of_phases(&mut body, label);
-            body = vec![Stmt::Block { label, body }];
+            body = vec![Stmt::Block { label, body, product: None }];
         }
         body
     }
@@ -429,7 +429,7 @@ fn one_after_other(kernel: &mut Kernel, mut first: Body, second: Body) -> Body {
         let label = Label(kernel.labels);
         kernel.labels += 1;
         leave(&mut first, label);
-        first = vec![Stmt::Block { label, body: first }];
+        first = vec![Stmt::Block { label, body: first, product: None }];
     }
     first.extend(second);
     first

@@ -134,7 +134,7 @@ impl Lower {
         let body = self.builder.end();
         self.calls.pop();
         self.frame = outer;
-        self.builder.push(Stmt::Block { label, body });
+        self.builder.push(Stmt::Block { label, body, product: None });
         Ok(match result {
             Some(var) => Given::Value(self.builder.get(var)),
             None => Given::Unit,

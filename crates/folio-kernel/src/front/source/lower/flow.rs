@@ -173,7 +173,7 @@ impl Lower {
             self.keep(&mut result, given)?;
         }
         let body = self.builder.end();
-        self.builder.push(Stmt::Block { label, body });
+        self.builder.push(Stmt::Block { label, body, product: None });
         Ok(self.kept(result))
     }
 
@@ -236,7 +236,7 @@ impl Lower {
     /// A labelled block.
     pub(super) fn scope(&mut self, number: u16, block: &Block) -> Result<Given> {
         let (label, body, result) = self.inside(number, block, |_, _| Ok(()))?;
-        self.builder.push(Stmt::Block { label, body });
+        self.builder.push(Stmt::Block { label, body, product: None });
         Ok(self.kept(result))
     }
 

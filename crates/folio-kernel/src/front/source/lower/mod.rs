@@ -11,6 +11,7 @@ mod integer;
 mod method;
 mod place;
 mod print;
+mod relaxed;
 mod tile;
 
 use super::tree::{At, Block, Expr, Pattern, Statement};

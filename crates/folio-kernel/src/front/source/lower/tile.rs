@@ -18,7 +18,7 @@ const PIECE_BYTES: u64 = 16;
 
 /// Bytes of local memory that the operands of a product take whole, where these are in memory:
 /// several groups run beside each other in 32 KiB. Larger ones take as many as a step of the side.
-const MOST_STAGED: u64 = 16 << 10;
+pub(super) const MOST_STAGED: u64 = 16 << 10;
 
 /// Values of neighbours that a reduction reads together.
 const FOLDED: u32 = 4;
@@ -26,15 +26,15 @@ const FOLDED: u32 = 4;
 /// A tile.
 #[derive(Clone, Debug)]
 pub(super) struct Tile {
-    element: Scalar,
-    rows: u32,
-    columns: u32,
-    held: Held,
+    pub(super) element: Scalar,
+    pub(super) rows: u32,
+    pub(super) columns: u32,
+    pub(super) held: Held,
 }
 
 /// Where a tile is.
 #[derive(Clone, Debug)]
-enum Held {
+pub(super) enum Held {
     /// Each item has its part in a variable.
     Items(VarId),
     /// In memory that does not change.
@@ -43,12 +43,14 @@ enum Held {
 
 /// A part of a view.
 #[derive(Clone, Debug)]
-struct Source {
-    view: ParamId,
+pub(super) struct Source {
+    pub(super) view: ParamId,
     /// The index of its first element; the last two are row and column.
-    at: Vec<Value>,
+    pub(super) at: Vec<Value>,
     /// Rows of the tile are columns of the view.
-    turned: bool,
+    pub(super) turned: bool,
+    /// A dimension of the view, and an index in it from which on elements are taken for zeros.
+    pub(super) end: Option<(usize, Value)>,
 }
 
 /// An item's row and column in the square of its group.
@@ -96,6 +98,11 @@ impl Source {
         }
         at
     }
+
+    /// Where elements of a dimension end, if before the view's end.
+    fn end_in(&self, dim: usize) -> Option<Value> {
+        self.end.filter(|(of, _)| *of == dim).map(|(_, end)| end)
+    }
 }
 
 impl Tile {
@@ -130,7 +137,7 @@ impl Lower {
                     return Err(LowerError::Unsupported("this tile"));
                 };
                 let at = self.indices(view, index)?;
-                let held = Held::Memory(Source { view, at, turned: *turned });
+                let held = Held::Memory(Source { view, at, turned: *turned, end: None });
                 Ok(Given::Tile(Tile { element, rows, columns, held }))
             }
             Expr::TileFold(tile, entry, rows) => {
@@ -146,6 +153,10 @@ impl Lower {
 
     /// A method of a tile.
     pub(super) fn tile_method(&mut self, tile: &Tile, name: &str, args: &[Expr]) -> Result<Given> {
+        if name == "add_relaxed_product" {
+            self.add_relaxed(tile, args)?;
+            return Ok(Given::Unit);
+        }
         let mut given = Vec::with_capacity(args.len());
         for arg in args {
             given.push(self.expr(arg)?);
@@ -157,7 +168,7 @@ impl Lower {
                 self.mapped(&[tile, other], f, false)
             }
             ("clone", []) => self.copied(tile),
-            ("add_product" | "add_product_relaxed", [Given::Tile(a), Given::Tile(b)]) => {
+            ("add_product", [Given::Tile(a), Given::Tile(b)]) => {
                 self.add_tiles(tile, a, b)?;
                 Ok(Given::Unit)
             }
@@ -194,7 +205,7 @@ impl Lower {
     }
 
     /// Items of a group in each dimension of the square.
-    fn side(&self) -> Result<u32> {
+    pub(super) fn side(&self) -> Result<u32> {
         let items: usize = self.frame.function.group.iter().product();
         [8u32, 16, 32]
             .into_iter()
@@ -337,7 +348,11 @@ impl Lower {
     fn fetch(&mut self, source: &Source, (r, c): Spot, (to, of): (Place, Scalar), tested: bool) {
         let (r, c) = if source.turned { (c, r) } else { (r, c) };
         self.builder.begin(false);
-        let (index, inside) = self.within(source.view, &source.first(), (r, c));
+        let (index, mut inside) = self.within(source.view, &source.first(), (r, c));
+        if let Some((dim, end)) = source.end {
+            let before = self.builder.compare(Compare::Lt, index[dim], end);
+            inside = self.builder.binary(Binary::And, inside, before);
+        }
         self.builder.begin(false);
         let value = self.builder.load_at(source.view, index);
         let value = self.cast(value, of);
@@ -368,6 +383,11 @@ impl Lower {
             let begins = self.builder.compare(Compare::Le, first[dim], last);
             let both = self.builder.binary(Binary::And, fits, begins);
             whole = self.builder.binary(Binary::And, whole, both);
+            if let Some(end) = source.end_in(dim) {
+                let behind = self.sum_of(first[dim], len);
+                let fits = self.builder.compare(Compare::Le, behind, end);
+                whole = self.builder.binary(Binary::And, whole, fits);
+            }
         }
         whole
     }
@@ -540,7 +560,7 @@ impl Lower {
     }
 
     /// Adds the product of two tiles to a third.
-    fn add_tiles(&mut self, sum: &Tile, a: &Tile, b: &Tile) -> Result<()> {
+    pub(super) fn add_tiles(&mut self, sum: &Tile, a: &Tile, b: &Tile) -> Result<()> {
         let side = self.side()?;
         let depth = a.columns;
         let bytes = (sum.rows.max(side) + sum.columns.max(side)) * depth;

@@ -247,12 +247,16 @@ pub fn in_place<F, M, S, A, R>(
 pub struct NeedsVariable;
 
 /// The form of a method: with its `self`, it is what is called with the other arguments.
+///
+/// # Safety
+/// What is bound is the form itself. Where a form is none that can be called, such as
+/// [`NeedsVariable`], another implementation would call what no description names.
 #[diagnostic::on_unimplemented(
     message = "this method changes its value, which is no variable here",
     label = "changes its value",
     note = "put the value into a variable, `let mut v = ..;`, and call the method of that"
 )]
-pub trait Method<S> {
+pub unsafe trait Method<S> {
     /// The form with its receiver.
     type Bound;
     /// Of this value.
@@ -260,7 +264,8 @@ pub trait Method<S> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<S, B, C: FnOnce(S) -> B> Method<S> for C {
+// SAFETY: the form itself.
+unsafe impl<S, B, C: FnOnce(S) -> B> Method<S> for C {
     type Bound = B;
     #[inline(always)]
     fn bound(self, of: S) -> B {

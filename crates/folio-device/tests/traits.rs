@@ -7,7 +7,6 @@ use std::path::Path;
 /// Traits that a program may implement, and why it says nothing by that which is believed.
 const SAFE: &[(&str, &str)] = &[
     ("IndexOutside", "no type is, so that rustc tells of a view outside of a kernel"),
-    ("Method", "all functions of one argument are; what is called is in a `Form`"),
     ("NoDeref", "the derive asks for it, and rustc refuses it beside a `Deref`"),
     ("__Host", "all types are; it gives what is not `Callable`"),
 ];

@@ -1,7 +1,9 @@
 //! KRN-02: on what these say memory rests, so they are implemented by unsafe code alone.
 #![forbid(unsafe_code)]
 use folio::ir::device::asks::{Index, LocalPos};
-use folio::ir::device::{GroupItem, Kernel, LocalParam, ReduceParam, Shared, ViewParam};
+use folio::ir::device::{
+    GroupItem, Kernel, LocalParam, Method, NeedsVariable, ReduceParam, Shared, ViewParam,
+};
 use folio::ir::source::Entry;
 use folio::prelude::{DeviceType, Group, Item};
 
@@ -45,6 +47,14 @@ impl Index<Position> for Item<'_, 1> {
 impl LocalPos<Position> for GroupItem<'_, 1> {
     fn local_pos(self) -> Position {
         Position(1 << 40)
+    }
+}
+
+/// Another function than the description's, where a method changes what is no variable.
+impl Method<Position> for NeedsVariable {
+    type Bound = fn(usize) -> usize;
+    fn bound(self, _: Position) -> Self::Bound {
+        |at| at + 1
     }
 }
 

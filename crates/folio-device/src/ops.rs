@@ -19,7 +19,7 @@ pub use super::printed::{printed_high, printed_kind, printed_low};
     note = "for own types, write a #[device_fn] with another name"
 )]
 pub unsafe trait Arith:
-    Shared + PartialOrd + Plus + Minus + Times + Over + Modulo + Negated
+    Shared + Equal + PartialOrd + Plus + Minus + Times + Over + Modulo + Negated
 {
     /// The lesser (semantics 5.5).
     #[must_use]

@@ -1,5 +1,6 @@
 //! Literals and operators.
 
+use super::kinds::Kind;
 use super::rights::Access;
 use super::{Both, Walk, place_of};
 use crate::refused::refuse_type;
@@ -151,11 +152,18 @@ impl Walk {
     }
 
     /// The function that a comparison becomes where structs may be compared: rustc says of them
-    /// what to write. A type parameter has the comparison that its bounds give it.
+    /// what to write. No trait of the user's says what is equal, also where a type has the name of
+    /// a number's. The order of a type parameter is that of its bounds: devices have none of
+    /// others than numbers.
     fn compared(&self, binary: &ExprBinary, op: &str) -> Option<TokenStream> {
         let (_, name) = COMPARISONS.iter().find(|(comparison, _)| *comparison == op)?;
-        let is_number = |of: &Expr| self.kind(of).is_some();
-        if self.generic || is_number(&binary.left) || is_number(&binary.right) {
+        let kinds = [&binary.left, &binary.right].map(|of| self.kind(of));
+        let is_number = |kind: &Option<Kind>| match kind {
+            Some(Kind::Named(..)) => !matches!(op, "==" | "!="),
+            kind => kind.is_some(),
+        };
+        let ordered = self.generic && !matches!(op, "==" | "!=");
+        if ordered || kinds.iter().any(is_number) {
             return None;
         }
         let name = Ident::new(name, binary.op.span());

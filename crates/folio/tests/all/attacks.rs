@@ -153,6 +153,53 @@ fn a_nested_kernel_does_not_change_what_went_wrong() {
     assert_eq!(y.to_vec().unwrap(), [7; 4]);
 }
 
+/// No two are equal, as its trait says, which devices do not ask.
+#[derive(Clone, Copy, DeviceType)]
+#[repr(u32)]
+enum Way {
+    Left,
+    Right,
+}
+
+impl PartialEq for Way {
+    fn eq(&self, _: &Way) -> bool {
+        false
+    }
+}
+
+#[kernel]
+fn ways<T: Number>(i: Item, x: In<T>, y: Out<u32>) {
+    let way = if x[i] == T::ZERO { Way::Left } else { Way::Right };
+    y[i] = if way == Way::Left { 1 } else { 2 };
+}
+
+mod of_another_name {
+    use super::Way as u32;
+    use folio::prelude::*;
+
+    #[device_fn]
+    pub fn is_left(way: u32) -> bool {
+        let left: u32 = u32::Left;
+        way == left
+    }
+}
+
+#[kernel]
+fn lefts(i: Item, x: In<u32>, y: Out<u32>) {
+    let way = if x[i] == 0 { Way::Left } else { Way::Right };
+    y[i] = if of_another_name::is_left(way) { 1 } else { 2 };
+}
+
+/// KRN-03: the description says what is equal, and no trait of the program's.
+#[test]
+fn variants_are_equal_by_their_numbers() {
+    let mut y = [0; 3];
+    ways::host(3, &[0.0f32, 1.0, 0.0], &mut y).unwrap();
+    assert_eq!(y, [1, 2, 1]);
+    lefts::host(3, &[5, 0, 0], &mut y).unwrap();
+    assert_eq!(y, [2, 1, 1]);
+}
+
 #[kernel(checked)]
 fn counts_down(i: Item, x: In<u64>, y: Out<u64>) {
     let mut left = x[i];

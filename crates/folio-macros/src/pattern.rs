@@ -76,6 +76,12 @@ impl Scopes {
         same.or_else(|| self.named(name).next()).map(|(_, at)| *at)
     }
 
+    /// Whether a variable of this name comes from the same macro as the name.
+    pub fn is_own(&self, name: &Ident) -> bool {
+        let of = context(name);
+        self.named(name).any(|(have, _)| context(have) == of)
+    }
+
     /// All that have this name, as text, the innermost first.
     pub fn named(&self, name: &Ident) -> impl Iterator<Item = &(Ident, u16)> {
         let all = self.open.iter().rev().flat_map(|scope| scope.iter().rev());

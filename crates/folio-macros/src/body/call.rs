@@ -289,6 +289,9 @@ impl Walk {
         if self.is_closure(&call.func)
             && let Some(at) = self.number(&call.func)
         {
+            if let Some(refused) = self.refuse_other(path) {
+                return refused;
+            }
             let tree = Tree::of("apply").word(at).parts(&trees);
             return (quote!(#path #given), tree);
         }

@@ -99,6 +99,16 @@ impl Walk {
         self.number(bare(of)).is_some_and(|at| self.closures.contains(&at))
     }
 
+    /// Refuses a closure's name that comes from another macro than the closure: Rust looks for a
+    /// function of that name, and calls another one than the description.
+    pub(super) fn refuse_other(&mut self, path: &ExprPath) -> Option<Both> {
+        let name = path.path.get_ident().filter(|name| !self.scopes.is_own(name))?;
+        let text = format!(
+            "the closure `{name}` and this name come from different macros; give the closure another name"
+        );
+        Some(self.refuse(path.span(), text))
+    }
+
     /// `let f = |x| ..;`, which is inlined where it is called.
     pub(super) fn let_closure(&mut self, pat: &Pat, closure: &ExprClosure) -> Both {
         let name = match pat {

@@ -510,6 +510,11 @@ impl Walk {
                 if let Some(refused) = self.refuse_tile(expr) {
                     return refused;
                 }
+                if self.is_closure(expr)
+                    && let Some(refused) = self.refuse_other(path)
+                {
+                    return refused;
+                }
                 let whole = std::mem::take(&mut self.as_whole);
                 if !whole && self.is_known_by_name(expr) {
                     let text = "what items share or keep has one name, by which races are refused; index it, `tile[i]`";

@@ -25,4 +25,37 @@ fn hides_a_parameter_of_its_type<const N: usize>(x: [u32; N]) -> u32 {
     x[99]
 }
 
+/// In Rust a function of the host, in the description the closure: called, and passed on.
+macro_rules! calls {
+    ($name:ident, $f:ident) => {
+        #[kernel]
+        fn $name(i: Item, x: In<u32>, y: Out<u32>) {
+            let f = |at: usize| at;
+            y[i] = x[$f(i.index())];
+        }
+    };
+}
+
+macro_rules! passes {
+    ($name:ident, $f:ident) => {
+        #[kernel]
+        fn $name(i: Item, x: In<u32>, y: Out<u32>) {
+            let f = |at: usize| at;
+            y[i] = x[applied($f, i.index())];
+        }
+    };
+}
+
+fn f(at: usize) -> usize {
+    at + 1
+}
+
+#[device_fn]
+fn applied(f: impl Fn(usize) -> usize, at: usize) -> usize {
+    f(at)
+}
+
+calls!(calls_a_function, f);
+passes!(passes_a_function, f);
+
 fn main() {}

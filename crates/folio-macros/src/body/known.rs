@@ -82,6 +82,12 @@ impl Knowledge {
     }
 }
 
+/// Whether both are the same tokens, with names of the same macros.
+pub(super) fn is_alike(a: &TokenStream, b: &TokenStream) -> bool {
+    let [mut of_a, mut of_b] = [String::new(), String::new()];
+    key_of(a, &mut of_a).is_some() && key_of(b, &mut of_b).is_some() && of_a == of_b
+}
+
 /// Appends what tells these tokens from others: their text, and from which macro each name comes.
 /// The same path of two macros may be two constants.
 fn key_of(tokens: &TokenStream, key: &mut String) -> Option<()> {

@@ -1,6 +1,7 @@
 //! Loops over arrays and views of one dimension, which are written as loops over their indices
 //! before they are walked.
 
+use super::known::is_alike;
 use super::lent::bare;
 use super::sugar::hidden;
 use super::{Special, Walk};
@@ -191,7 +192,7 @@ impl Walk {
                 let first = self.through(of, lets)?;
                 let second = self.through(other, lets)?;
                 let (a, b) = (first.turns, second.turns);
-                let turns = match a.to_string() == b.to_string() {
+                let turns = match is_alike(&a, &b) {
                     true => a,
                     false => quote_spanned!(call.span() => (#a).min(#b)),
                 };

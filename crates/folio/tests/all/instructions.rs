@@ -174,6 +174,23 @@ macro_rules! with_name {
 }
 with_name!(from_macro, x, k, x[k]);
 
+/// The arrays of a loop are one by name, and two by their macros.
+macro_rules! beside {
+    ($name:ident, $a:ident, $before:stmt) => {
+        #[kernel]
+        fn $name(i: Item, y: Out<f32>) {
+            $before;
+            let a = [1.0, 2.0];
+            let mut sum = i.index() as f32;
+            for (x, z) in $a.iter().zip(a.iter()) {
+                sum = sum * 10.0 + x * z;
+            }
+            y[i] = sum;
+        }
+    };
+}
+beside!(of_two_macros, a, let a = [3.0, 4.0, 5.0]);
+
 /// A macro's `k` is not the user's.
 #[test]
 fn names_of_macros_are_others() {
@@ -185,4 +202,6 @@ fn names_of_macros_are_others() {
     let values = values(100, 5.0);
     assert_eq!(y.to_vec().unwrap()[99], values[7] + values[0]);
     assert_eq!(beyond(q.run(100, from_macro(100, &x, &mut y))), (vec![100], vec![100]));
+    q.run(2, of_two_macros(&mut y)).unwrap().wait().unwrap();
+    assert_eq!(y.to_vec().unwrap()[..2], [38.0, 138.0]);
 }

@@ -196,20 +196,26 @@ impl<P, T: Shared, const D: usize> View<'_, P, T, D> {
         if dim + 1 < D { by.wrapping_mul(self.pitch[dim]) } else { by }
     }
 
-    /// Where elements of a row are, and how many of `most` there are; none where the row is outside
-    /// of the shape.
+    /// Of `most` elements of a row, how many are before the shape, where the others are, and how
+    /// many of these there are; none where all are outside of the shape. An index may be before the
+    /// first one: it has wrapped.
     #[inline(always)]
     #[track_caller]
-    fn run(&self, at: [usize; D], most: usize) -> Option<(*mut T, usize)> {
-        let (row, column) = (at[D - 2], at[D - 1]);
-        if row >= self.shape[D - 2] || column >= self.shape[D - 1] {
+    fn run(&self, mut at: [usize; D], most: usize) -> Option<(usize, *mut T, usize)> {
+        let columns = self.shape[D - 1];
+        let before = match at[D - 1] < columns {
+            true => 0,
+            false => at[D - 1].wrapping_neg(),
+        };
+        if at[D - 2] >= self.shape[D - 2] || before >= most {
             return None;
         }
-        let len = most.min(self.shape[D - 1] - column);
+        at[D - 1] = at[D - 1].wrapping_add(before);
+        let len = (most - before).min(columns.checked_sub(at[D - 1])?);
         let mut last = at;
-        last[D - 1] += len - 1;
+        last[D - 1] += len.checked_sub(1)?;
         let first = self.element(at)?;
-        self.element(last).map(|_| (first, len))
+        self.element(last).map(|_| (before, first, len))
     }
 
     /// Reads elements that are beside each other into a row, which has zeros where there are none.
@@ -219,7 +225,8 @@ impl<P, T: Shared, const D: usize> View<'_, P, T, D> {
     where
         Self: At<[usize; D]>,
     {
-        if let Some((first, len)) = self.run(at, row.len()) {
+        if let Some((before, first, len)) = self.run(at, row.len()) {
+            let row = &mut row[before..][..len];
             // SAFETY: as in `read`: the first and the last of them are accessed, so all are, and a
             // row's elements follow each other.
             unsafe { row.as_mut_ptr().copy_from_nonoverlapping(first, len) };
@@ -233,7 +240,8 @@ impl<P, T: Shared, const D: usize> View<'_, P, T, D> {
     #[inline(always)]
     #[track_caller]
     pub(super) unsafe fn write_row(&self, at: [usize; D], row: &[T]) {
-        if let Some((first, len)) = self.run(at, row.len()) {
+        if let Some((before, first, len)) = self.run(at, row.len()) {
+            let row = &row[before..][..len];
             // SAFETY: the caller's promise; the first and the last are accessed, so all are.
             unsafe { first.copy_from_nonoverlapping(row.as_ptr(), len) };
         }

@@ -79,6 +79,7 @@ tests![
     products_of_transposed_tiles,
     rows_of_tiles_are_reduced,
     tiles_are_copied_and_replaced,
+    tiles_begin_before_their_views,
     tiles_of_narrow_numbers,
     relaxed_products_are_near,
     relaxed_products_of_odd_tiles,

@@ -108,6 +108,38 @@ pub(super) fn tiles_are_copied_and_replaced(rig: &Rig) -> Outcome {
     })?)
 }
 
+pub(super) fn tiles_begin_before_their_views(rig: &Rig) -> Outcome {
+    const SIDE: usize = 29;
+    let number = |k: usize| (k as i32).wrapping_mul(0x9e37_79b1_u32 as i32) >> 9;
+    let (x, y) = (data([SIDE; 2], number), data([SIDE; 2], |_| 0i32));
+    let args = with_staging::<edge_tiles>(vec![Arg::Local, x.arg(), y.arg()])?;
+    let items = groups([SIDE; 2], [16, 16]);
+    fine(agree_in::<edge_tiles>(rig, (&items, Some(&[8, 8])), args, |rt, q| {
+        let (x, mut y) = (x.buffer(rt)?, y.buffer(rt)?);
+        q.run(items, edge_tiles(&x, &mut y))?;
+        Ok(vec![contents(&y)?])
+    })?)?;
+    let mut made = y.buffer(&rig.rt)?;
+    rig.on(0)?.run(items, edge_tiles(&x.buffer(&rig.rt)?, &mut made))?;
+    // Of the tile that begins three rows and five columns before its group's.
+    let at = |r: usize, c: usize| match (r.checked_sub(3), c.checked_sub(5)) {
+        (Some(r), Some(c)) if r < SIDE && c < SIDE => x.values[r * SIDE + c],
+        _ => 0,
+    };
+    let sum = |of: &dyn Fn(usize) -> i32| (0..16).map(of).fold(0, i32::wrapping_add);
+    let wanted = (0..SIDE * SIDE).map(|k| {
+        let (r, c) = (k / SIDE, k % SIDE);
+        let (row, column) =
+            (sum(&|c0| at(r, c / 16 * 16 + c0)), sum(&|r0| at(r / 16 * 16 + r0, c)));
+        // 16 times 1, 2, 3 and 4.
+        [row, column, 8, 21, 160]
+            .into_iter()
+            .fold(at(r, c), |all, next| all.wrapping_mul(31).wrapping_add(next))
+    });
+    ensure!(made.to_vec()? == wanted.collect::<Vec<_>>(), "tiles before their view");
+    Ok(())
+}
+
 pub(super) fn tiles_of_narrow_numbers(rig: &Rig) -> Outcome {
     let [n, k, m] = [20, 21, 17];
     let narrow = |at| bf16::from_f32(wave(at));

@@ -84,6 +84,32 @@ pub(super) fn kept_tiles(
     y.put(g, sum);
 }
 
+/// Tiles that begin before their view, names of tiles that become others, reductions of a single
+/// row and column, and local memory that is like the one of a reduction.
+#[kernel(group = [8, 8])]
+pub(super) fn edge_tiles(
+    g: Group<2>,
+    folded: Local<[i32; 4], 32>,
+    x: In<i32, 2>,
+    y: OutTile<i32, 16, 16>,
+) {
+    let (row, column) = g.pos();
+    g.once(|| folded[5] = [1, 2, 3, 4]);
+    let mut a = x.tile::<16, 16>((row * 16 - 3, column * 16 - 5)).map(|x| x);
+    let b = a;
+    a = Tile::<i32, 16, 16>::fill(7);
+    let mut c = a;
+    a = c.map(|x| x + 1);
+    c = c.map(|x| x * 3);
+    let rows = b.reduce_rows::<Add>();
+    let again = rows.reduce_rows::<Add>();
+    let columns = b.reduce_columns::<Add>().reduce_columns::<Add>();
+    let kept = g.reduce::<Add>(|i| folded[5][i.local_index() % 4]);
+    let all = b.zip(&again, |x, y| x * 31 + y).zip(&columns, |x, y| x * 31 + y);
+    let all = all.zip(&a, |x, y| x * 31 + y).zip(&c, |x, y| x * 31 + y);
+    y.put(g, all.map(|x| x * 31 + kept));
+}
+
 #[kernel(group = [8, 8], deny_checks)]
 pub(super) fn narrow_tiles(
     g: Group<2>,

@@ -290,7 +290,11 @@ impl Lower {
         for statement in &block.statements {
             match statement {
                 Statement::Let(pattern, expr) => {
-                    let given = self.expr(expr)?;
+                    let given = match (self.expr(expr)?, expr) {
+                        // The variable that it was may become another tile.
+                        (Given::Tile(tile), Expr::Local(_)) => Given::Tile(self.copied(&tile)?),
+                        (given, _) => given,
+                    };
                     self.bind(pattern, given)?;
                 }
                 Statement::Expr(expr) => {

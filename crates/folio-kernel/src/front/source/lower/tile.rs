@@ -167,7 +167,7 @@ impl Lower {
             ("zip", [Given::Tile(other), Given::Closure(f)]) => {
                 self.mapped(&[tile, other], f, false)
             }
-            ("clone", []) => self.copied(tile),
+            ("clone", []) => self.copied(tile).map(Given::Tile),
             ("add_product", [Given::Tile(a), Given::Tile(b)]) => {
                 self.add_tiles(tile, a, b)?;
                 Ok(Given::Unit)
@@ -466,17 +466,22 @@ impl Lower {
         Ok(self.builder.load(Place::var(var).at(p).at(q)))
     }
 
-    fn copied(&mut self, tile: &Tile) -> Result<Given> {
+    /// A tile of its own, with the same elements.
+    pub(super) fn copied(&mut self, tile: &Tile) -> Result<Tile> {
         if tile.in_memory() {
-            return Ok(Given::Tile(tile.clone()));
+            return Ok(tile.clone());
         }
         let copy = self.items_tile(tile.element, tile.rows, tile.columns)?;
         self.assign_tile(&copy, tile)?;
-        Ok(Given::Tile(copy))
+        Ok(copy)
     }
 
     /// The rows, or the columns, each as one value (semantics 8.1).
     fn folded(&mut self, tile: &Tile, combine: Combine, rows: bool) -> Result<Tile> {
+        // All items have the only row or column alike.
+        if (if rows { tile.columns } else { tile.rows }) == 1 {
+            return self.copied(tile);
+        }
         let tile = self.loaded(tile)?;
         let side = self.side()?;
         let (own_rows, own_columns) = tile.own(side);
@@ -548,13 +553,14 @@ impl Lower {
         values[0]
     }
 
-    /// A local array.
+    /// A local array, behind the parameters of the source: those, and the group.
     fn staging(&mut self, what: &str, element: Type, len: u32) -> ParamId {
         let kind = ParamKind::Local { element, len };
-        let params = &self.builder.kernel().params;
-        let known = params.iter().position(|param| param.kind == kind && param.name == what);
+        let own = self.frame.function.params.len().saturating_sub(1);
+        let mut params = self.builder.kernel().params.iter().enumerate().skip(own);
+        let known = params.find(|(_, param)| param.kind == kind && param.name == what);
         match known {
-            Some(at) => ParamId(at as u32),
+            Some((at, _)) => ParamId(at as u32),
             None => self.builder.param(what, kind),
         }
     }

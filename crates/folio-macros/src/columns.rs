@@ -302,12 +302,6 @@ impl Columns {
         out: &mut TokenStream,
     ) -> syn::Result<usize> {
         let inner = self.apart(index.stream())?;
-        let indexed = |view: &Ident, span: Span| {
-            let view = Ident::new(&view.to_string(), view.span().located_at(span));
-            let mut index = Group::new(Delimiter::Bracket, inner.clone());
-            index.set_span(span);
-            quote!(#view #index)
-        };
         let span = tokens[at].span();
         if let Some(field) = field_of(tokens, at + 2) {
             let Some((view, _)) = self.views.iter().find(|(_, part)| part == field) else {
@@ -321,10 +315,28 @@ impl Columns {
             return Ok(at + 4);
         }
         let fields = self.views.iter().map(|(_, field)| field);
+        // Each column has the index, which is computed once if it may do something.
+        let (once, place) = match may_act(&inner) {
+            false => (quote!(), inner),
+            true => {
+                let place = Ident::new("__place", Span::mixed_site().located_at(span));
+                (quote_spanned!(span=> let #place = #inner;), place.to_token_stream())
+            }
+        };
+        let indexed = |view: &Ident| {
+            let view = Ident::new(&view.to_string(), view.span().located_at(span));
+            let mut index = Group::new(Delimiter::Bracket, place.clone());
+            index.set_span(span);
+            quote!(#view #index)
+        };
+        let elements = self.views.iter().map(|(view, _)| indexed(view));
         if !is_assigned(tokens, at + 2) {
             let of = &self.of;
-            let reads = self.views.iter().map(|(view, _)| indexed(view, span));
-            out.extend(quote_spanned!(span=> (#of { #(#fields: #reads),* })));
+            let row = quote_spanned!(span=> #of { #(#fields: #elements),* });
+            out.extend(match once.is_empty() {
+                true => quote_spanned!(span=> (#row)),
+                false => quote_spanned!(span=> ({ #once #row })),
+            });
             return Ok(at + 2);
         }
         let semicolon =
@@ -333,10 +345,29 @@ impl Columns {
         let end = rest.iter().position(semicolon).unwrap_or(rest.len());
         let value = self.apart(rest[..end].iter().cloned().collect())?;
         let row = Ident::new("__row", Span::mixed_site().located_at(span));
-        let writes = self.views.iter().map(|(view, _)| indexed(view, span));
-        out.extend(quote_spanned!(span=> { let #row = #value; #(#writes = #row.#fields;)* }));
+        out.extend(
+            quote_spanned!(span=> { let #row = #value; #once #(#elements = #row.#fields;)* }),
+        );
         Ok((at + 4 + end).min(tokens.len()))
     }
+}
+
+/// Whether an index may change something: it has a call or a block.
+fn may_act(index: &TokenStream) -> bool {
+    let tokens: Vec<_> = index.clone().into_iter().collect();
+    let calls = |before: Option<&TokenTree>| match before {
+        // `f(..)`, `f::<N>(..)`, `!(..)`
+        Some(TokenTree::Punct(mark)) => ['>', '!'].contains(&mark.as_char()),
+        before => matches!(before, Some(TokenTree::Ident(_))),
+    };
+    tokens.iter().enumerate().any(|(at, token)| match token {
+        TokenTree::Group(group) => match group.delimiter() {
+            Delimiter::Brace => true,
+            Delimiter::Parenthesis if calls(at.checked_sub(1).map(|at| &tokens[at])) => true,
+            _ => may_act(&group.stream()),
+        },
+        _ => false,
+    })
 }
 
 /// A field or a part of a path, and no variable.
@@ -350,7 +381,8 @@ fn is_part(tokens: &[TokenTree], at: usize) -> bool {
     let lets = at.checked_sub(1).and_then(|before| tokens.get(before));
     let lets = lets.is_some_and(|t| matches!(t, TokenTree::Ident(w) if w == "let" || w == "mut"));
     match (before, after) {
-        (Some(('.' | ':', _)), _) => !matches!(before, Some(('.', _))) || !is_range(tokens, at),
+        (Some(('.', _)), _) => !is_twice(tokens, at, '.'),
+        (Some((':', _)), _) if is_twice(tokens, at, ':') => true,
         (_, Some((':', Spacing::Joint))) => true,
         // A field of a struct literal.
         (_, Some((':', Spacing::Alone))) => !lets && next.is_none_or(|(c, _)| c != ':'),
@@ -358,14 +390,14 @@ fn is_part(tokens: &[TokenTree], at: usize) -> bool {
     }
 }
 
-/// Before it is `..`, and not a dot.
-fn is_range(tokens: &[TokenTree], at: usize) -> bool {
-    let dot = |back: usize| {
+/// Before it is this mark twice: `..`, and not a dot; `::`, and not a colon.
+fn is_twice(tokens: &[TokenTree], at: usize, mark: char) -> bool {
+    let is = |back: usize| {
         at.checked_sub(back)
             .and_then(|at| tokens.get(at))
-            .is_some_and(|token| matches!(token, TokenTree::Punct(mark) if mark.as_char() == '.'))
+            .is_some_and(|token| matches!(token, TokenTree::Punct(of) if of.as_char() == mark))
     };
-    dot(1) && dot(2)
+    is(1) && is(2)
 }
 
 /// The field behind an element, if it is no method.
@@ -408,14 +440,18 @@ mod tests {
             let a = p[i];
             p[i + 1] = f(a, p[0]);
             if p.len() > 1 { p[i] = a }
-            q.p = P { p: a.p };
+            q.p = P { p: a.p, q: p[i].v, r: a::p };
+            let b = p[f(&mut j)];
+            p[x[{ j += 1; j }]] = b;
         });
         let wanted = quote! {
             p_x[i] += p_x[p_v[(r, 1)]].sqrt();
             let a = (Point { x: p_x[i], v: p_v[i] });
             { let __row = f(a, (Point { x: p_x[0], v: p_v[0] })); p_x[i + 1] = __row.x; p_v[i + 1] = __row.v; }
             if p_x.len() > 1 { { let __row = a; p_x[i] = __row.x; p_v[i] = __row.v; } }
-            q.p = P { p: a.p };
+            q.p = P { p: a.p, q: p_v[i], r: a::p };
+            let b = ({ let __place = f(&mut j); Point { x: p_x[__place], v: p_v[__place] } });
+            { let __row = b; let __place = x[{ j += 1; j }]; p_x[__place] = __row.x; p_v[__place] = __row.v; }
         };
         assert_eq!(seen.map(|seen| seen.to_string()).unwrap_or_default(), wanted.to_string());
     }

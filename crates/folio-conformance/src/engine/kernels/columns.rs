@@ -54,6 +54,22 @@ fn moves(
     p_at[i] = pair.b + p[i].hits;
 }
 
+#[device_fn]
+fn step(at: &mut usize) -> usize {
+    *at += 1;
+    *at
+}
+
+/// An index that changes something, and a column's element in a struct.
+#[kernel]
+fn walks(i: Item, q: InColumns<Pair>, r: OutColumns<Pair>, last: Out<u32>) {
+    let mut at = i.index();
+    let pair = q[step(&mut at) % q.len()];
+    let next = Pair { a: q[at % 7].a, b: pair.b };
+    r[i] = Pair { a: pair.a * 100 + next.a, b: next.b };
+    last[i] = at as u32;
+}
+
 const N: usize = 50;
 
 fn body(k: usize) -> Body {
@@ -91,6 +107,25 @@ pub(super) fn fields_are_columns(rig: &Rig) -> Outcome {
         let [at, speed, hits] = [contents(&p.at)?, contents(&p.speed)?, contents(&p.hits)?];
         let [a, b] = [contents(&q.a)?, contents(&q.b)?];
         Ok(vec![at, speed, hits, a, b, contents(&r.a)?, contents(&r.b)?, contents(&sums)?])
+    })?)
+}
+
+pub(super) fn indices_of_columns_are_computed_once(rig: &Rig) -> Outcome {
+    let (a, b) = (data([N], |k| pair(k).a), data([N], |k| pair(k).b));
+    let (c, d, none) = (data([N], |_| 0i32), data([N], |_| 0u32), data([N], |_| 0u32));
+    let args = vec![a.arg(), b.arg(), c.arg(), d.arg(), none.arg()];
+    let pairs: Vec<Pair> = (0..N).map(pair).collect();
+    let wanted = |k: usize| {
+        let (own, next) = (pair((k + 1) % N), pair((k + 1) % 7));
+        Pair { a: own.a * 100 + next.a, b: own.b }
+    };
+    fine(agree::<walks>(rig, &[N], args, |rt, queue| {
+        let (q, mut r) = (Pair::of_rows(rt, &pairs)?, Pair::empty(rt, N)?);
+        let mut last = rt.buffer(N)?;
+        queue.run(N, walks(&q, &mut r, &mut last))?;
+        assert_eq!(Pair::rows(&r)?, (0..N).map(wanted).collect::<Vec<_>>());
+        let [a, b] = [contents(&q.a)?, contents(&q.b)?];
+        Ok(vec![a, b, contents(&r.a)?, contents(&r.b)?, contents(&last)?])
     })?)
 }
 

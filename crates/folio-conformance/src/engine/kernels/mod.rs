@@ -123,6 +123,7 @@ tests![
     sweeps_by_colour_are_those_of_a_loop,
     cells_of_others_are_not_read,
     fields_are_columns,
+    indices_of_columns_are_computed_once,
     columns_have_bounds,
     launch_wide_reductions,
     reductions_of_all_sizes,

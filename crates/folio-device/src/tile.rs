@@ -308,6 +308,7 @@ factors! {
 
 /// The tile of a view that begins at an index. Elements outside of the view are zero.
 #[inline(always)]
+#[track_caller]
 pub fn load<T: Shared, const R: usize, const C: usize, const D: usize>(
     view: View<'_, In<T, D>, T, D>,
     at: impl Spot<D>,
@@ -324,6 +325,7 @@ pub fn load<T: Shared, const R: usize, const C: usize, const D: usize>(
 
 /// The tile of a view's transpose that begins at an index of that.
 #[inline(always)]
+#[track_caller]
 pub fn load_transposed<T: Shared, const R: usize, const C: usize, const D: usize>(
     view: View<'_, In<T, D>, T, D>,
     at: impl Spot<D>,
@@ -345,6 +347,7 @@ impl<T: Shared, const R: usize, const C: usize, const D: usize>
 {
     /// Writes the group's tile. The part of it that is outside of the view is left out.
     #[inline(always)]
+    #[track_caller]
     pub fn put(self, group: Group<'_, D>, tile: Tile<T, R, C>) {
         const { assert!(D > 1, "tiles are of matrices: `OutTile<T, R, C>`") };
         let mut at = group.at();

@@ -62,7 +62,7 @@ fn step(at: &mut usize) -> usize {
 
 /// An index that changes something, and a column's element in a struct.
 #[kernel]
-fn walks(i: Item, q: InColumns<Pair>, r: OutColumns<Pair>, last: Out<u32>) {
+fn joins_columns(i: Item, q: InColumns<Pair>, r: OutColumns<Pair>, last: Out<u32>) {
     let mut at = i.index();
     let pair = q[step(&mut at) % q.len()];
     let next = Pair { a: q[at % 7].a, b: pair.b };
@@ -119,10 +119,10 @@ pub(super) fn indices_of_columns_are_computed_once(rig: &Rig) -> Outcome {
         let (own, next) = (pair((k + 1) % N), pair((k + 1) % 7));
         Pair { a: own.a * 100 + next.a, b: own.b }
     };
-    fine(agree::<walks>(rig, &[N], args, |rt, queue| {
+    fine(agree::<joins_columns>(rig, &[N], args, |rt, queue| {
         let (q, mut r) = (Pair::of_rows(rt, &pairs)?, Pair::empty(rt, N)?);
         let mut last = rt.buffer(N)?;
-        queue.run(N, walks(&q, &mut r, &mut last))?;
+        queue.run(N, joins_columns(&q, &mut r, &mut last))?;
         assert_eq!(Pair::rows(&r)?, (0..N).map(wanted).collect::<Vec<_>>());
         let [a, b] = [contents(&q.a)?, contents(&q.b)?];
         Ok(vec![a, b, contents(&r.a)?, contents(&r.b)?, contents(&last)?])

@@ -1,6 +1,6 @@
-//! The compiler's time for a kernel: `cargo bench -p folio-benches --bench compile`. Eleven kernels
-//! of each of five kinds are compiled in the example `many_kernels`, and once one alone, which is
-//! subtracted.
+//! The compiler's time for a kernel: `cargo bench -p folio-benches --bench compile [NAME]`. Eleven
+//! kernels of each kind are compiled in the example `many_kernels`, and once one alone, which is
+//! subtracted; of the large kernel three.
 
 use std::path::Path;
 use std::process::Command;
@@ -57,6 +57,19 @@ const KINDS: [(&str, &str, &str); 5] = [
     ),
 ];
 
+/// The large kernel, of the example `mini_bude`, in two of its forms.
+const LARGE: &str = include_str!("../../crates/folio/examples/mini_bude.rs");
+const LARGE_LAUNCH: &str =
+    "64, dock::<16>(&rt.buffer(9)?, &rt.buffer(9)?, &rt.buffer([6, 64])?, &mut rt.buffer(64)?))?;
+    q.run(64, dock::<4>(&rt.buffer(9)?, &rt.buffer(9)?, &rt.buffer([6, 64])?, &mut rt.buffer(64)?)";
+
+/// The part of the example that is the kernel, with its constants and types.
+fn large() -> &'static str {
+    let begin = LARGE.find("/// Factor of").expect("constants");
+    let end = LARGE.find("/// What is computed").expect("the end of the kernel");
+    &LARGE[begin..end]
+}
+
 /// How long cargo takes to compile the example with these kernels.
 fn compiled(text: &str, words: &[&str]) -> Duration {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("many_kernels.rs");
@@ -93,14 +106,22 @@ fn many(kernel: &str, launch: &str, count: usize) -> String {
 fn main() {
     let ways: [(&str, &[&str]); 2] =
         [("check", &["--profile", "check"]), ("release", &["--release"])];
+    // Cargo has words of its own for benchmarks.
+    let only: Vec<String> =
+        std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let kinds = KINDS.iter().map(|(name, kernel, launch)| (*name, *kernel, *launch, 11));
+    let kinds = kinds.chain([("docking, two forms", large(), LARGE_LAUNCH, 3)]);
+    let kinds: Vec<_> = kinds
+        .filter(|(name, ..)| only.is_empty() || only.iter().any(|word| name.contains(&**word)))
+        .collect();
     for (way, words) in ways {
-        let (_, kernel, launch) = KINDS[0];
-        compiled(&many(kernel, launch, 0), words);
-        for (name, kernel, launch) in KINDS {
+        compiled(&many("", "", 0), words);
+        for (name, kernel, launch, count) in &kinds {
             // The first one brings what all of them share.
             let one = compiled(&many(kernel, launch, 1), words);
-            let took = compiled(&many(kernel, launch, 11), words).saturating_sub(one);
-            println!("{name:<24} {way:>8}  {:>6.0} ms for each", took.as_secs_f64() * 100.0);
+            let took = compiled(&many(kernel, launch, *count), words).saturating_sub(one);
+            let each = took.as_secs_f64() * 1e3 / (*count - 1) as f64;
+            println!("{name:<24} {way:>8}  {each:>6.0} ms for each");
         }
     }
 }

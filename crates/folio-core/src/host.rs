@@ -249,7 +249,7 @@ impl<'m, K: Kernel, const D: usize> HostCall<'m, K, D> {
             });
         }
         let (offset, range) = (widen_at(places.offset), widen(places.range));
-        let geometry = Geometry { rank: D as u8, offset, range, group: Some(group) };
+        let geometry = Geometry { offset, group: Some(group), ..Geometry::new(D as u8, range) };
         let beyond = |why| Error::LaunchRange {
             command: Label::from(name),
             launch: places.range.to_vec(),

@@ -55,6 +55,7 @@ mod select;
 mod spread;
 mod sync;
 mod token;
+mod tune;
 mod usm;
 mod views;
 
@@ -120,6 +121,7 @@ pub use runtime::{DeviceRef, Runtime, RuntimeBuilder};
 pub use scope::Scope;
 pub use select::{DEVICE_VARIABLE, Selector};
 pub use spread::{Spread, SpreadPart, SpreadRead};
+pub use tune::TunedShape;
 pub use usm::{Usm, UsmKind, UsmPtr};
 pub use views::{
     ClosureIn, ClosureInOut, ClosureItem, ClosureOut, HostArgs, HostRead, HostWrite, KernelArgs,

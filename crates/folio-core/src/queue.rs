@@ -313,7 +313,17 @@ impl Queue {
         items: impl IntoItems<D>,
         call: impl RunsIn<D>,
     ) -> Result<Event> {
-        let (items, mut call) = (items.into_items(), call.call());
+        let (items, call) = (items.into_items(), call.call());
+        if self.tunes() { self.tune_call(items, call) } else { self.run_call(items, call) }
+    }
+
+    /// The same, of a call that nothing measures.
+    #[inline]
+    pub(crate) fn run_call<K: Kernel, const D: usize>(
+        &self,
+        items: Items<D>,
+        mut call: KernelCall<K, D>,
+    ) -> Result<Event> {
         if call.scatters() {
             return self.run_each([items], call);
         }

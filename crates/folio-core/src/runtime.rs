@@ -30,6 +30,7 @@ use crate::report::Counters;
 use crate::sched::Scheduler;
 use crate::select::Selector;
 use crate::sync::Mutex;
+use crate::tune::Tunings;
 use folio_kernel::words::Plain;
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -175,6 +176,7 @@ pub struct RuntimeBuilder {
     tracker: Option<Arc<dyn PageTrackerFactory>>,
     links: Option<Links>,
     device_times: Option<bool>,
+    tune: Option<bool>,
     evict: Option<Evict>,
     budgets: Vec<(String, u64)>,
     keep_twins: bool,
@@ -259,6 +261,14 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Every [`Queue::run`] measures the shapes of its launches as [`Queue::tune`] does, until one
+    /// is chosen. The variable `FOLIO_TUNE` says it where this does not: `on` or `off`.
+    #[must_use]
+    pub fn tune(mut self, on: bool) -> RuntimeBuilder {
+        self.tune = Some(on);
+        self
+    }
+
     /// How many bytes may be allocated in the memory of a device (by name, such as `cpu:1`) or of
     /// the `host`, which is also that of devices such as `cpu:0`.
     #[must_use]
@@ -312,7 +322,10 @@ impl RuntimeBuilder {
             self.links = Some(links_of_environment()?);
         }
         if self.device_times.is_none() {
-            self.device_times = Some(times_of_environment()?);
+            self.device_times = Some(switch_of_environment(TIMES_VARIABLE)?);
+        }
+        if self.tune.is_none() {
+            self.tune = Some(switch_of_environment(TUNE_VARIABLE)?);
         }
         let host_budget = Arc::new(Budget::new(u64::MAX));
         let (devices, mut absent) = find_devices(&self.backends, self.keep_twins, &host_budget)?;
@@ -357,11 +370,13 @@ fn links_of_environment() -> Result<Links> {
 /// The variable that says whether devices time what a subscriber is told of.
 const TIMES_VARIABLE: &str = "FOLIO_DEVICE_TIMES";
 
-fn times_of_environment() -> Result<bool> {
-    match of_environment(TIMES_VARIABLE).as_ref() {
-        "" | "off" => Ok(false),
-        "on" => Ok(true),
-        value => Err(wrong_variable(TIMES_VARIABLE, value, "`on` or `off` is possible")),
+const TUNE_VARIABLE: &str = "FOLIO_TUNE";
+
+fn switch_of_environment(variable: &str) -> Result<bool> {
+    match of_environment(variable).as_ref() {
+        "" | "off" | "0" => Ok(false),
+        "on" | "1" => Ok(true),
+        value => Err(wrong_variable(variable, value, "`on` or `off` is possible")),
     }
 }
 
@@ -454,8 +469,9 @@ fn new_engine(
     host_budget: Arc<Budget>,
     absent: Vec<String>,
 ) -> Arc<Engine> {
-    let RuntimeBuilder { backends, handler, tracker, plant, links, evict, device_times, .. } =
-        builder;
+    let RuntimeBuilder {
+        backends, handler, tracker, plant, links, evict, device_times, tune, ..
+    } = builder;
     let facts = devices.iter().map(|d| DeviceFacts {
         domain: d.domain,
         key: crate::engine::terms::lane::WaitKey {
@@ -499,6 +515,7 @@ fn new_engine(
         absent,
         storages_made: crate::sync::atomic::AtomicU64::new(0),
         closing: crate::sync::atomic::AtomicBool::new(false),
+        tunings: Tunings::new(tune.unwrap_or_default()),
         opening: Mutex::new(()),
         allocating: Mutex::new(()),
         plant,

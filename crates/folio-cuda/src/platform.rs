@@ -157,6 +157,7 @@ fn info(
     caps.captures = true;
     caps.conditions = optional.conditions;
     caps.timing = optional.timing;
+    caps.shapes = folio_driver::launch::SHAPES;
     // As NVRTC is told.
     (caps.denormals, caps.exact_div_sqrt) = (true, true);
     caps.hints =

@@ -7,7 +7,7 @@
 //! rows, columns and points in the middle.
 
 use super::gaps::{Gaps, NEVER, changes};
-use super::{Checked, Kernel, Launched, ParamPtr, Positions, versions};
+use super::{Kernel, Launched, ParamPtr, Positions, versions};
 
 /// Blocks of fewer items are not cut.
 const SMALL: usize = 64;
@@ -50,7 +50,7 @@ pub unsafe fn run<K: Kernel>(
 ) {
     let mut compute = |part: &Positions, form| match form {
         // SAFETY: the caller's promise; the parts of a block are disjoint.
-        Form::Checked => unsafe { K::items::<Checked>(scalars, memory, part, launch) },
+        Form::Checked => unsafe { versions::checked::<K>(scalars, memory, part, launch) },
         // SAFETY: the caller's promise; nothing is unproved for this part.
         Form::Proved => unsafe { versions::best::<K, false>(scalars, memory, part, launch) },
         // SAFETY: as above, nor undecided.

@@ -294,6 +294,8 @@ impl Item<'_, 3> {
 pub unsafe trait Kernel: Sized + 'static {
     /// The macro's description of it.
     const FUNCTION: &'static folio_kernel::source::Function;
+    /// The body has guards, so that [`interior`](Kernel::interior) is a form of its own.
+    const GUARDED: bool = false;
 
     /// The code that was made of it, at the first call.
     fn code() -> &'static Built;

@@ -45,6 +45,7 @@ pub struct Limited<K, C>(PhantomData<fn() -> (K, C)>);
 // nothing. `K` finds its own arguments before the count.
 unsafe impl<K: Kernel, C: Count> Kernel for Limited<K, C> {
     const FUNCTION: &'static Function = K::FUNCTION;
+    const GUARDED: bool = K::GUARDED;
 
     fn code() -> &'static Built {
         code_by::<Self>(|| match K::code() {

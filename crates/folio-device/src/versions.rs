@@ -1,8 +1,8 @@
 //! Instruction sets. The loop over a block is compiled for several of them, and the best one that
 //! the processor has is taken. All give the same bits: nothing is contracted or reordered for any
-//! (semantics 5.2).
+//! (semantics 5.2). Each one costs the compiler as much as the others, so large bodies have fewer.
 
-use super::{Kernel, Launched, ParamPtr, Positions, Proved};
+use super::{Checked, Kernel, Launched, ParamPtr, Positions, Proved};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// The instructions that a loop is compiled for.
@@ -91,9 +91,37 @@ unsafe fn avx512<K: Kernel, const INTERIOR: bool>(
     unsafe { K::items::<Proved<AVX512, INTERIOR>>(scalars, memory, block, launch) }
 }
 
+/// Computes the items of a block with each access checked, for any processor.
+///
+/// # Safety
+/// That of [`Kernel::items`].
+#[inline(never)]
+pub(super) unsafe fn checked<K: Kernel>(
+    scalars: &[u64],
+    memory: &[ParamPtr],
+    block: &Positions,
+    launch: &Launched,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { K::items::<Checked>(scalars, memory, block, launch) }
+}
+
+/// Bytes of the text of a body's tree from which on the body is large: about 60 lines. The tree is
+/// all that a constant can say of a body.
+#[cfg(target_arch = "x86_64")]
+const LARGE: usize = 4096;
+
+#[cfg(target_arch = "x86_64")]
+const fn is_large<K: Kernel>() -> bool {
+    K::FUNCTION.body.0.len() >= LARGE
+}
+
 /// Computes the items of a block, of which nothing is unproved, and in its interior nothing
 /// undecided, with the best instructions. Where it is called nothing of a body is compiled once
 /// more.
+///
+/// A large body is not compiled for AVX-512 where guards are undecided, which are borders, and not
+/// once more for processors of x86-64 without AVX2: these run the checked form.
 ///
 /// # Safety
 /// That of [`Kernel::items`].
@@ -104,14 +132,22 @@ pub unsafe fn best<K: Kernel, const INTERIOR: bool>(
     block: &Positions,
     launch: &Launched,
 ) {
+    #[cfg(target_arch = "x86_64")]
     match Instructions::best() {
-        // SAFETY: the processor has them (`limit`); the rest is the caller's promise.
-        #[cfg(target_arch = "x86_64")]
-        Instructions::Avx512 => unsafe { avx512::<K, INTERIOR>(scalars, memory, block, launch) },
-        // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
-        Instructions::Avx2 => unsafe { avx2::<K, INTERIOR>(scalars, memory, block, launch) },
-        // SAFETY: the caller's promise.
-        _ => unsafe { K::items::<Proved<ANY, INTERIOR>>(scalars, memory, block, launch) },
+        Instructions::Avx512 if const { !is_large::<K>() || INTERIOR == K::GUARDED } => {
+            // SAFETY: the processor has them (`limit`); the rest is the caller's promise.
+            return unsafe { avx512::<K, INTERIOR>(scalars, memory, block, launch) };
+        }
+        Instructions::Avx512 | Instructions::Avx2 => {
+            // SAFETY: as above.
+            return unsafe { avx2::<K, INTERIOR>(scalars, memory, block, launch) };
+        }
+        Instructions::Any if const { is_large::<K>() } => {
+            // SAFETY: the caller's promise.
+            return unsafe { checked::<K>(scalars, memory, block, launch) };
+        }
+        Instructions::Any => {}
     }
+    // SAFETY: the caller's promise.
+    unsafe { K::items::<Proved<ANY, INTERIOR>>(scalars, memory, block, launch) }
 }

@@ -10,6 +10,13 @@ const RUN: [u64; 2] = [64, 16_384];
 /// Such threads for each compute unit, if there are so many items: rows take differently long.
 const RUNS: u64 = 8;
 
+/// Shapes of a launch of items. 0: the usual one. 1: threads of one item each, or of a quarter of
+/// the items of a row that they usually have. 2 and 3: blocks of half and of a quarter of the rows,
+/// or threads of twice and of four times as many items of a row.
+pub const SHAPES: u8 = 4;
+/// Threads for rows in each shape, in quarters of the usual.
+const ROW_THREADS: [u64; SHAPES as usize] = [4, 16, 2, 1];
+
 /// A device's limits and choices for one text.
 #[derive(Clone, Copy, Debug)]
 pub struct Fit {
@@ -56,7 +63,7 @@ pub fn parts<'t, T, U>(
     each: impl FnOnce(&'t T) -> Result<U, HalError>,
 ) -> Result<Parts<U>, HalError> {
     let range = geometry.range.map(|n| n as u64);
-    let tiled = texts.several(range, units).filter(|_| proved);
+    let tiled = texts.several(range, units).filter(|_| proved && geometry.shape != 1);
     let tiled = tiled.and_then(|(text, columns)| Some((several(text)?, 0..columns)));
     let rest = tiled.as_ref().map_or(0, |(_, columns)| columns.end)..range[2];
     let is_left = tiled.is_none() || !rest.is_empty();
@@ -85,8 +92,10 @@ impl Blocks {
         let (range, offset) = (geometry.range.map(|n| n as u64), geometry.offset.map(|n| n as u64));
         let part = [range[0], range[1], columns.end - columns.start];
         let (block, all) = match (threads, geometry.group) {
-            (Threads::Items { .. }, _) => (fit.block, part),
-            (Threads::Rows, _) => ([1; 3], [range[0], range[1], runs(part, fit.units)]),
+            (Threads::Items { .. }, _) => (shaped(fit.block, geometry.shape), part),
+            (Threads::Rows, _) => {
+                ([1; 3], [range[0], range[1], runs(part, fit.units, geometry.shape)])
+            }
             (Threads::Linear, _) => {
                 let blocks = volume(range).ok_or_else(beyond)?.div_ceil(COMBINED);
                 let all = blocks.checked_mul(fit.lanes).ok_or_else(beyond)?;
@@ -134,10 +143,21 @@ impl Blocks {
     }
 }
 
+/// A block in this shape. Its columns stay: some texts are for so many.
+fn shaped(mut block: [u64; 3], shape: u8) -> [u64; 3] {
+    for _ in 1..shape.min(SHAPES) {
+        if let Some(rows) = block[..2].iter_mut().find(|rows| **rows > 1) {
+            *rows /= 2;
+        }
+    }
+    block
+}
+
 /// How many threads share a row of a launch of this size.
-fn runs(range: [u64; 3], units: u64) -> u64 {
+fn runs(range: [u64; 3], units: u64, shape: u8) -> u64 {
     let items = range.iter().fold(1, |n: u64, d| n.saturating_mul(*d));
-    let run = items / units.saturating_mul(RUNS).max(1);
+    let threads = ROW_THREADS.get(usize::from(shape)).unwrap_or(&ROW_THREADS[0]);
+    let run = items / (units.saturating_mul(RUNS).saturating_mul(*threads) / 4).max(1);
     range[2].div_ceil(run.clamp(RUN[0], RUN[1]))
 }
 
@@ -227,9 +247,30 @@ mod tests {
 
     #[test]
     fn long_rows_are_shared_by_threads() {
-        assert_eq!(runs([1, 1, 10], 4), 1);
-        assert_eq!(runs([1, 1, 64 * 32], 4), 32);
-        assert_eq!(runs([1, 1, 1 << 30], 4), (1 << 30) / 16_384);
-        assert_eq!(runs([1000, 1, 64], 0), 1);
+        assert_eq!(runs([1, 1, 10], 4, 0), 1);
+        assert_eq!(runs([1, 1, 64 * 32], 4, 0), 32);
+        assert_eq!(runs([1, 1, 1 << 30], 4, 0), (1 << 30) / 16_384);
+        assert_eq!(runs([1000, 1, 64], 0, 0), 1);
+        assert_eq!([0, 1, 2, 3].map(|shape| runs([1, 1, 1 << 16], 4, shape)), [32, 128, 16, 8]);
+        // A shape that there is not is the usual one.
+        assert_eq!(runs([1, 1, 1 << 16], 4, SHAPES), 32);
+    }
+
+    #[test]
+    fn shapes_cut_rows_of_blocks() {
+        let of = |block| [0, 1, 2, 3].map(|shape| shaped(block, shape));
+        assert_eq!(of([1, 8, 32]), [[1, 8, 32], [1, 8, 32], [1, 4, 32], [1, 2, 32]]);
+        assert_eq!(of([2, 4, 32]), [[2, 4, 32], [2, 4, 32], [1, 4, 32], [1, 2, 32]]);
+        assert_eq!(of([1, 1, 256]), [[1, 1, 256]; 4]);
+        // All items are computed in every shape.
+        for shape in 0..SHAPES {
+            let geometry = Geometry { shape, ..Geometry::new(3, [3, 37, 100]) };
+            let fit = Fit { block: [2, 4, 32], ..FIT };
+            let threads = Threads::Items { tile: 1 };
+            let made = Blocks::new(threads, &fit, &geometry, 0..100).unwrap();
+            let items = threads.items(made.threads);
+            assert!((0..3).all(|d| made.count[d] * items[d] >= geometry.range[d] as u64));
+            assert!((0..3).all(|d| (made.count[d] - 1) * items[d] < geometry.range[d] as u64));
+        }
     }
 }

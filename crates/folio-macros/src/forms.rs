@@ -268,6 +268,7 @@ impl Signature {
         }
         let (rank, made) = (self.rank(), entry::made(self));
         quote! {
+            const GUARDED: ::folio::ir::device::rust::primitive::bool = true;
             #[allow(unused_variables, clippy::all, reason = "written by a macro")]
             unsafe fn undecided(
                 __scalars: &[::folio::ir::device::rust::primitive::u64],

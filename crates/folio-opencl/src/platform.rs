@@ -315,6 +315,7 @@ fn describe(id: DeviceId, platform: &str) -> Result<Properties, HalError> {
         caps.compute_lanes = 1;
     }
     caps.timing = true;
+    caps.shapes = folio_driver::launch::SHAPES;
     caps.courier = Caps::spare_courier().filter(|_| kind == DeviceKind::Gpu);
     caps.one_at_a_time = true;
     caps.batches = caps.courier.is_none();

@@ -52,6 +52,9 @@ fn bad_settings_are_errors() {
     set("FOLIO_DEVICE_TIMES", "on");
     assert!(folio::runtime().is_ok());
     unset("FOLIO_DEVICE_TIMES");
+    set("FOLIO_TUNE", "sometimes");
+    refused(folio::runtime(), "FOLIO_TUNE", "sometimes", "`on` or `off`");
+    unset("FOLIO_TUNE");
     set("FOLIO_CPU_DOMAINS", "3");
     set("FOLIO_CPU_THREADS", "3");
     let rt = folio::runtime().unwrap();

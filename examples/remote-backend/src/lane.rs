@@ -29,7 +29,7 @@ fn launch(
     geometry: &Geometry,
     args: &Args<'_>,
 ) -> Vec<Vec<u8>> {
-    let Geometry { rank, offset, range, group } = *geometry;
+    let Geometry { rank, offset, range, group, .. } = *geometry;
     let flags = [u64::from(group.is_some()), u64::from(args.proved)];
     let sizes = [offset, range, group.unwrap_or([1; 3])];
     let numbers = [kernel, rank.into()].into_iter().chain(flags);

@@ -156,7 +156,7 @@ impl Device {
             std::array::from_fn(|d| sizes.get(at + d).map_or(1, |n| *n as usize))
         };
         let group = (*grouped == 1).then(|| dims(6));
-        let geometry = Geometry { rank: *rank as u8, offset: dims(0), range: dims(3), group };
+        let geometry = Geometry { offset: dims(0), group, ..Geometry::new(*rank as u8, dims(3)) };
         let mut found = Vec::new();
         for param in params {
             let n = numbers(param);

@@ -39,6 +39,7 @@ use crate::panics::contain;
 use crate::planted::Plant;
 use crate::sync::atomic::{AtomicBool, AtomicU64};
 use crate::sync::{Condvar, Mutex, MutexGuard};
+use crate::tune::Tunings;
 use devices::DeviceEntry;
 use lanes::port::LaneTable;
 use lanes::{LaneShared, Lanes};
@@ -75,6 +76,8 @@ pub(crate) struct Engine {
     pub(crate) absent: Vec<String>,
     /// The user's last handle is gone.
     pub(crate) closing: AtomicBool,
+    /// Which shapes launches have.
+    pub(crate) tunings: Tunings,
     pub(crate) opening: Mutex<()>,
     pub(crate) allocating: Mutex<()>,
     /// Buffers and USM allocations that were ever made.

@@ -172,7 +172,8 @@ impl Key {
         (params, scalars): (usize, usize),
         geometry: &Geometry,
     ) {
-        let Geometry { rank, offset, range, group } = *geometry;
+        // A list is the same in whatever shape its launches are.
+        let Geometry { rank, offset, range, group, .. } = *geometry;
         self.begin(of, std::ptr::from_ref(code).addr());
         let counts = (params as u64) << 32 | scalars as u64;
         self.kind.words.extend([u64::from(rank) << 1 | u64::from(group.is_some()), counts]);

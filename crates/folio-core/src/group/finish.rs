@@ -296,6 +296,9 @@ impl CommandGroup {
                 engine.noting_loss(checked)?;
             }
             launch.loaded = Some(handle);
+            if launch.geometry.shape == 0 {
+                launch.geometry.shape = engine.tunings.chosen(code, self.device, &launch.geometry);
+            }
             let Launch { geometry, params, scalars, .. } = &*launch;
             launch.proved = launch.proved || proves(code, geometry, params, scalars);
         }

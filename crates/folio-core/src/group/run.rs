@@ -156,6 +156,13 @@ impl CommandGroup {
         self.run_function(&K::FUNCTION.name, function_of::<K>(code), geometry, given, scalars);
     }
 
+    /// The launch that was described has this shape.
+    pub(crate) fn set_shape(&mut self, shape: u8) {
+        if let Doing::Kernel(Some(launch)) = &mut self.doing {
+            launch.geometry.shape = shape;
+        }
+    }
+
     /// What is the same for all kernels, compiled once: a program has a copy of the rest for each.
     fn run_function(
         &mut self,
@@ -165,7 +172,7 @@ impl CommandGroup {
         given: &mut SmallVec<[Passed; 4]>,
         scalars: &mut Scalars,
     ) {
-        let Geometry { rank, offset, range, group } = geometry;
+        let Geometry { rank, offset, range, group, .. } = geometry;
         let code = function.code;
         if self.label == Label::NONE {
             self.label = Label::of(name);

@@ -118,6 +118,9 @@ pub struct Caps {
     /// Bytes of local memory that the groups share which a compute unit has in flight; 0 if that is
     /// not known.
     pub unit_local_memory: u64,
+    /// Ways in which launches of items are cut into blocks and threads, with equal bits
+    /// ([`Geometry::shape`](super::Geometry::shape)); 1 where there is no choice.
+    pub shapes: u8,
     /// Items of a sub-group: 1 where there are none.
     pub subgroup: u32,
     /// Types of elements of which matrix units compute relaxed products of tiles (semantics 5.11).
@@ -173,6 +176,7 @@ impl Default for Caps {
             // The least that OpenCL and Vulkan devices have.
             local_memory: 16 << 10,
             unit_local_memory: 0,
+            shapes: 1,
             subgroup: 1,
             tiles: &[],
             max_params: 64,

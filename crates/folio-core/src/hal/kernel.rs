@@ -26,12 +26,16 @@ pub struct Geometry {
     pub range: Dims,
     /// Work-group size, when the user gave one; divides `range`.
     pub group: Option<Dims>,
+    /// Which of the device's shapes a launch of items has, below
+    /// [`Caps::shapes`](super::Caps::shapes); 0 is the usual one. A backend that has no choice, or
+    /// none for this kernel, passes it over.
+    pub shape: u8,
 }
 
 impl Geometry {
     /// This many items from position 0 on, in groups of the backend's choice.
     pub fn new(rank: u8, range: Dims) -> Geometry {
-        Geometry { rank, offset: [0; 3], range, group: None }
+        Geometry { rank, offset: [0; 3], range, group: None, shape: 0 }
     }
 
     /// Number of items.

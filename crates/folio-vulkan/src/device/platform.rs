@@ -333,6 +333,7 @@ fn describe(
     caps.copy_lanes = true;
     caps.batches = true;
     let ticks = families.get(chosen.compute as usize).map(|family| family.timestamp_valid_bits);
+    caps.shapes = folio_driver::launch::SHAPES;
     caps.timing = ticks.is_some_and(|bits| bits > 0);
     caps.unified = kind == DeviceKind::Cpu || integrated;
     caps.max_alloc = v11.max_memory_allocation_size.min(v13.max_buffer_size);

@@ -203,6 +203,7 @@ fn geometry(over: &Over, rank: u8, groups: bool) -> Geometry {
         offset: widened(over.offset, rank, 0),
         range: widened(over.range, rank, 1),
         group: over.group.filter(|_| groups).map(|group| widened(group, rank, 1)),
+        shape: 0,
     }
 }
 

@@ -64,7 +64,7 @@ fn leading(dims: [usize; 3], rank: u8, beyond: u64) -> [u64; 3] {
 }
 
 fn geometry(geometry: &Geometry) -> Over {
-    let Geometry { rank, offset, range, group } = *geometry;
+    let Geometry { rank, offset, range, group, .. } = *geometry;
     Over {
         range: leading(range, rank, 1),
         offset: leading(offset, rank, 0),

@@ -133,6 +133,7 @@ impl Machine {
             offset: std::array::from_fn(|d| if d + usize::from(rank) < 3 { 0 } else { first[d] }),
             range: lengths(&case.launch.range),
             group: kernel.shape.groups.then(|| lengths(&case.launch.group)),
+            shape: 0,
         };
         let args = Args { blob: &blob, proved, ..Args::new(&params) };
         let violation = self.work(&mut framed, &params, |lane, head| {

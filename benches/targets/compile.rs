@@ -59,9 +59,10 @@ const KINDS: [(&str, &str, &str); 5] = [
 
 /// The large kernel, of the example `mini_bude`, in two of its forms.
 const LARGE: &str = include_str!("../../crates/folio/examples/mini_bude.rs");
-const LARGE_LAUNCH: &str =
-    "64, dock::<16>(&rt.buffer(9)?, &rt.buffer(9)?, &rt.buffer([6, 64])?, &mut rt.buffer(64)?))?;
-    q.run(64, dock::<4>(&rt.buffer(9)?, &rt.buffer(9)?, &rt.buffer([6, 64])?, &mut rt.buffer(64)?)";
+const LARGE_LAUNCHES: [&str; 2] = [
+    "64, dock::<16>(&rt.buffer::<Atom, 1>(9)?, &rt.buffer::<Atom, 1>(9)?, &rt.buffer::<[f32; 16], 2>([6, 64])?, &mut rt.buffer::<[f32; 16], 1>(64)?)",
+    "64, dock::<4>(&rt.buffer::<Atom, 1>(9)?, &rt.buffer::<Atom, 1>(9)?, &rt.buffer::<[f32; 4], 2>([6, 64])?, &mut rt.buffer::<[f32; 4], 1>(64)?)",
+];
 
 /// The part of the example that is the kernel, with its constants and types.
 fn large() -> &'static str {
@@ -109,8 +110,10 @@ fn main() {
     // Cargo has words of its own for benchmarks.
     let only: Vec<String> =
         std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let kinds = KINDS.iter().map(|(name, kernel, launch)| (*name, *kernel, *launch, 11));
-    let kinds = kinds.chain([("docking, two forms", large(), LARGE_LAUNCH, 3)]);
+    let kinds =
+        KINDS.iter().map(|(name, kernel, launch)| (*name, *kernel, (*launch).to_owned(), 11));
+    let launches = LARGE_LAUNCHES.join(")?;\nq.run(");
+    let kinds = kinds.chain([("docking, two forms", large(), launches, 3)]);
     let kinds: Vec<_> = kinds
         .filter(|(name, ..)| only.is_empty() || only.iter().any(|word| name.contains(&**word)))
         .collect();

@@ -260,8 +260,8 @@ impl<K: Kernel, const D: usize> KernelCall<K, D> {
     /// # Safety
     /// As for [`value`](Self::value).
     #[doc(hidden)]
-    pub unsafe fn log(&mut self, log: &Log, texts: &[(u32, &'static str)]) {
-        log.learn(texts);
+    pub unsafe fn log(&mut self, log: &Log) {
+        log.learn(&K::FUNCTION.all_printed());
         // SAFETY: the caller's promise: the parameter has words that are changed atomically.
         unsafe { self.memory::<folio_device::Atomic<u32>>(log.words()) };
     }

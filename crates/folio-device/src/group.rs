@@ -181,6 +181,13 @@ impl<'g, const D: usize> GroupItem<'g, D> {
     }
 }
 
+/// The item of a phase, as functions take it.
+#[doc(hidden)]
+#[inline(always)]
+pub fn item_of<const D: usize>(of: GroupItem<'_, D>) -> Item<'_, D> {
+    of.item()
+}
+
 macro_rules! positions {
     ($($rank:literal $tuple:ty: $($dim:literal)*;)*) => {$(
         impl GroupItem<'_, $rank> {

@@ -70,6 +70,8 @@ mod view;
 pub use block::{items_by_form, run};
 pub use combine::{Add, And, Combine, Combining, Max, Min, Mul, Or, Xor};
 pub use folio_kernel::code::{Built, Code, ParamPtr, Reach, built};
+#[doc(hidden)]
+pub use group::item_of;
 pub use group::{Group, GroupItem, Private};
 pub use instance::code_of;
 pub use launched::{LEAF, Launched, MOST_GROUP_BYTES, MOST_REDUCED};

@@ -5,6 +5,7 @@
 use super::verdict::end_item;
 use super::{Mode, Slot};
 use folio_kernel::source::Entry;
+use half::{bf16, f16};
 use std::marker::PhantomData;
 
 macro_rules! operators {
@@ -78,6 +79,59 @@ impl<T: Times<B>, B> Slot<(T, B)> {
     #[inline(always)]
     pub fn times<M: Mode>(self, a: T, b: B) -> T {
         a.times::<M>(b)
+    }
+}
+
+/// What `*` needs on the left where that may be a number, and a struct on the right, of whose type
+/// the product is.
+///
+/// # Safety
+/// Both forms of a kernel compute the same: the entry says what the function does.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` and `{B}` cannot be multiplied in a kernel",
+    label = "not of one type, or of one without this operator",
+    note = "convert numbers with `as`; for own types, write #[device_fn] on the operator's `impl`"
+)]
+pub unsafe trait TimesRight<B>: Copy {
+    /// `self * b`
+    #[must_use]
+    fn times_right<M: Mode>(self, b: B) -> B;
+
+    /// The table's entry for it: the function that it is, for structs.
+    fn entry() -> Entry {
+        Entry::Unit
+    }
+}
+
+macro_rules! numbers {
+    ($($ty:ident)*) => {$(
+        #[diagnostic::do_not_recommend]
+        // SAFETY: it is the product of `Times`.
+        unsafe impl TimesRight<$ty> for $ty {
+            #[inline(always)]
+            fn times_right<M: Mode>(self, b: $ty) -> $ty {
+                self.times::<M>(b)
+            }
+        }
+    )*};
+}
+numbers! { i8 i16 i32 i64 isize u8 u16 u32 u64 usize f16 bf16 f32 f64 }
+
+impl<T: TimesRight<B>, B> Slot<(T, B)> {
+    /// `a * b`, of the type on the right.
+    #[inline(always)]
+    pub fn times_right<M: Mode>(self, a: T, b: B) -> B {
+        a.times_right::<M>(b)
+    }
+}
+
+impl<T, B> Slot<(T, B)> {
+    /// The entry of `*` between these types, of which the product has the second.
+    pub const fn mul_right(self) -> fn() -> Entry
+    where
+        T: TimesRight<B>,
+    {
+        T::entry
     }
 }
 

@@ -103,6 +103,10 @@ pub unsafe trait IntFunctions: Int {
     fn difference(self, b: Self) -> Option<Self>;
     /// `self * b`, if the type has it.
     fn product(self, b: Self) -> Option<Self>;
+    /// `self / b`, if there is one.
+    fn quotient(self, b: Self) -> Option<Self>;
+    /// `self % b`, if there is one.
+    fn rest(self, b: Self) -> Option<Self>;
     /// Its bits, `n` places further up; the upper ones come below.
     #[must_use]
     fn turned(self, n: u32) -> Self;
@@ -355,6 +359,14 @@ macro_rules! ints {
             #[inline(always)]
             fn product(self, b: $ty) -> Option<$ty> {
                 self.checked_mul(b)
+            }
+            #[inline(always)]
+            fn quotient(self, b: $ty) -> Option<$ty> {
+                self.checked_div(b)
+            }
+            #[inline(always)]
+            fn rest(self, b: $ty) -> Option<$ty> {
+                self.checked_rem(b)
             }
             #[inline(always)]
             fn turned(self, n: u32) -> $ty {
@@ -633,6 +645,16 @@ pub fn checked_sub<T: IntFunctions>(a: T, b: T) -> Option<T> {
 #[inline(always)]
 pub fn checked_mul<T: IntFunctions>(a: T, b: T) -> Option<T> {
     a.product(b)
+}
+/// `a / b`, if there is one.
+#[inline(always)]
+pub fn checked_div<T: IntFunctions>(a: T, b: T) -> Option<T> {
+    a.quotient(b)
+}
+/// `a % b`, if there is one.
+#[inline(always)]
+pub fn checked_rem<T: IntFunctions>(a: T, b: T) -> Option<T> {
+    a.rest(b)
 }
 /// Its bits, `n` places further up; the upper ones come below.
 #[inline(always)]

@@ -117,7 +117,7 @@ pub struct Columns {
 }
 
 /// The struct of a parameter of columns, and the type of each view.
-fn columns_of(ty: &Type) -> Option<(&Path, &'static str)> {
+pub fn columns_of(ty: &Type) -> Option<(&Path, &'static str)> {
     let view = match path_of(ty)?.0.as_str() {
         "InColumns" => "In",
         "OutColumns" => "Out",

@@ -80,7 +80,8 @@ pub fn add(signature: &mut Signature) {
     }
 }
 
-fn is_value(ty: &TypeParam) -> bool {
+/// The type parameter stands for what is in memory.
+pub fn is_value(ty: &TypeParam) -> bool {
     ty.bounds.iter().any(|bound| match bound {
         TypeParamBound::Trait(of) => {
             of.path.segments.last().is_some_and(|last| last.ident == "DeviceType")

@@ -106,7 +106,6 @@ pub const NOT_HERE: &[(&str, &str)] = &[
     ("get", "index it: outside, it is 0, and the command fails"),
     ("unwrap", "there is no `Option` and no `Result`"),
     ("expect", "there is no `Option` and no `Result`"),
-    ("checked_div", "compare with 0 before"),
     ("checked_pow", "compare before"),
     ("to_radians", "write `x * (PI / 180.0)`"),
     ("to_degrees", "write `x * (180.0 / PI)`"),

@@ -7,7 +7,7 @@ use crate::entry;
 use crate::function::Kind;
 use crate::parameter::{Hidden, Parameter, Role, argument_of};
 use crate::pattern::same;
-use crate::signature::Signature;
+use crate::signature::{CHECKED, Signature};
 use crate::tree::Tree;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -182,8 +182,14 @@ impl Signature {
         };
         let group = if self.grouped() { quote!(Self::__GROUP) } else { quote!(&[]) };
         let texts = self.parameters.iter().map(|p| p.text(&self.columns));
+        // Cargo compiles the crate anew when the variable changes.
+        let depends = quote! {
+            const _: bool = ::folio::ir::device::rust::option_env!(#CHECKED).is_some();
+        };
+        let printed = walk.map(Walk::printed_texts).unwrap_or_default();
         quote! {{
             use ::folio::ir::source as __s;
+            #depends
             static __TREE: __s::Text = __s::Text(#tree);
             __s::Function {
                 name: #text,
@@ -194,6 +200,7 @@ impl Signature {
                 looked_at: &[#(#looked_at),*],
                 item_by_item: #item_by_item,
                 params: &[#(#texts),*],
+                printed: &[#(#printed),*],
                 body: &__TREE,
                 table: || ::folio::ir::device::record(|| { #probe }),
             }
@@ -337,7 +344,6 @@ impl Signature {
         let given: Vec<_> = self.parameters.iter().filter(is_given).collect();
         let names: Vec<_> = given.iter().map(|p| &p.name).collect();
         let arguments_of_call = self.arguments(&given, walk);
-        let texts = walk.printed_texts();
         let lent = given.iter().map(|Parameter { ty, role, .. }| match role {
             Role::Value => quote!(#ty),
             _ => quote_spanned!(ty.span() => impl ::folio::HostArgument<#ty>),
@@ -352,7 +358,7 @@ impl Signature {
                         Hidden::Turn => quote!(#to::turn(&mut __call);),
                     },
                     Role::View if !apart && walk.is_log(name) => {
-                        quote!(#to::log(&mut __call, #name, &[#(#texts),*]);)
+                        quote!(#to::log(&mut __call, #name);)
                     }
                     Role::View | Role::Reduce => {
                         let of = if apart { None } else { self.column(name) };

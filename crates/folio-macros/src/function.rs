@@ -56,7 +56,7 @@ pub fn expand_with(
             let is_impl = |token| matches!(token, TokenTree::Ident(word) if word == "impl");
             if kind == Kind::Device && item.clone().into_iter().any(is_impl) {
                 return match syn::parse2(item) {
-                    Ok(item) => methods::expand(&item),
+                    Ok(item) => methods::expand(arguments, &item),
                     Err(error) => named(&error).to_compile_error(),
                 };
             }

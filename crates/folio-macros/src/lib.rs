@@ -12,6 +12,7 @@
 //! Source that kernels do not support is refused where it stands, with advice; all such errors of a
 //! function come at once (`errors`).
 
+mod associated;
 mod body;
 mod called;
 mod columns;

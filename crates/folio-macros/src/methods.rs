@@ -9,7 +9,7 @@ use crate::function::Kind;
 use crate::parameter::path_of;
 use crate::signature::{Asked, Signature};
 use crate::tree::Tree;
-use crate::{conditions, stub, traits};
+use crate::{associated, conditions, stub, traits};
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -17,18 +17,21 @@ use syn::spanned::Spanned;
 use syn::{FnArg, ImplItem, ImplItemFn, ItemImpl, Pat, ReturnType};
 
 /// Expands the attribute.
-pub fn expand(item: &ItemImpl) -> TokenStream {
-    let mut errors = Errors::default();
+pub fn expand(arguments: TokenStream, item: &ItemImpl) -> TokenStream {
+    let mut asked = Walk::default();
+    let Asked { checked, .. } = Asked::read(arguments, Kind::Method, &mut asked);
+    let mut errors = asked.errors;
+    let all = |inner, errors: &mut _| inherent((item, checked), inner, errors);
     let parts = match &item.trait_ {
-        None => item.items.iter().map(|inner| inherent(item, inner, &mut errors)).collect(),
-        Some((_, path, _)) if is_operator(item) => operator(item, path, &mut errors),
+        None => item.items.iter().map(|inner| all(inner, &mut errors)).collect(),
+        Some((_, path, _)) if is_operator(item) => operator((item, checked), path, &mut errors),
         Some((_, path, _)) if conditions::is_of_rust(path) => {
             let text = "of Rust's traits, only `Add`, `Sub`, `Mul`, `Div`, `Rem` and `Neg` can be device functions, each with its \
                 one function; `a += b` is `a = a + b`";
             errors.add(path.span(), text);
             TokenStream::new()
         }
-        Some((_, path, _)) => traits::implement(item, path, &mut errors),
+        Some((_, path, _)) => traits::implement((item, checked), path, &mut errors),
     };
     match (errors.take(), &item.trait_) {
         (None, _) => parts,
@@ -52,8 +55,12 @@ pub struct Read {
     pub tree: Tree,
 }
 
-pub fn read(item: &ItemImpl, function: &ImplItemFn, errors: &mut Errors) -> Read {
+/// An `impl`, and whether its functions are `checked`.
+pub type Impl<'i> = (&'i ItemImpl, bool);
+
+pub fn read((item, checked): Impl<'_>, function: &ImplItemFn, errors: &mut Errors) -> Read {
     let mut walk = Walk::default();
+    walk.checked = checked;
     walk.generic = item.generics.type_params().next().is_some();
     walk.errors = std::mem::take(errors);
     let name = &function.sig.ident;
@@ -75,18 +82,22 @@ pub fn read(item: &ItemImpl, function: &ImplItemFn, errors: &mut Errors) -> Read
 }
 
 /// An item of an `impl` of a struct.
-fn inherent(item: &ItemImpl, inner: &ImplItem, errors: &mut Errors) -> TokenStream {
+fn inherent(of_all: Impl<'_>, inner: &ImplItem, errors: &mut Errors) -> TokenStream {
+    let (item, _) = of_all;
     let (params, _, conditions) = item.generics.split_for_impl();
     let (attrs, of) = (&item.attrs, &item.self_ty);
     let ImplItem::Fn(function) = inner else {
         return quote!(#(#attrs)* impl #params #of #conditions { #inner });
     };
+    if let Some(kernel) = associated::kernel(item, function, errors) {
+        return kernel;
+    }
     let name = &function.sig.ident;
     if is_taken(&name.unraw().to_string()) {
         let text = format!("`{name}` is what numbers or views have; give it another name");
         errors.add(name.span(), text);
     }
-    let Read { signature, walk, native, tree } = read(item, function, errors);
+    let Read { signature, walk, native, tree } = read(of_all, function, errors);
     let (names, output) = (signature.names(), &function.sig.output);
     let body = signature.body(&walk, output, &native);
     let rust = hidden("__body", name);
@@ -147,7 +158,8 @@ fn is_operator(item: &ItemImpl) -> bool {
 }
 
 /// The `impl` of an operator.
-fn operator(item: &ItemImpl, path: &syn::Path, errors: &mut Errors) -> TokenStream {
+fn operator(of_all: Impl<'_>, path: &syn::Path, errors: &mut Errors) -> TokenStream {
+    let (item, _) = of_all;
     let functions = item.items.iter().filter_map(|item| match item {
         ImplItem::Fn(function) => Some(function),
         _ => None,
@@ -168,17 +180,25 @@ fn operator(item: &ItemImpl, path: &syn::Path, errors: &mut Errors) -> TokenStre
         errors.add(path.span(), text);
         return TokenStream::new();
     };
-    if path_of(&item.self_ty).is_some_and(|(name, _)| FLOATS_AND_INTEGERS.contains(&&*name)) {
-        let text = "on the left of an operator is a struct of the program's: write `v * 2.0`, and the `impl` for `v`";
+    // A number on the left: the product is of the type on the right.
+    let right =
+        path_of(&item.self_ty).is_some_and(|(name, _)| FLOATS_AND_INTEGERS.contains(&&*name));
+    if right && mark != '*' {
+        let text = "a number on the left of a struct is for `*` alone: of others, on the left of an operator is a struct of the program's";
         errors.add(item.self_ty.span(), text);
         return TokenStream::new();
     }
-    let Read { signature, walk, native, tree } = read(item, method, errors);
+    let (ours, function) = match right {
+        true => (Ident::new("TimesRight", Span::mixed_site()), "times_right"),
+        false => (ours, function),
+    };
+    let Read { signature, walk, native, tree } = read(of_all, method, errors);
     let (params, _, conditions) = item.generics.split_for_impl();
     let (attrs, of) = (&item.attrs, &item.self_ty);
     let (names, output) = (signature.names(), &method.sig.output);
     let [inputs, outer] = [false, true].map(|all| without_mut(&method.sig, all));
-    let body = signature.body(&walk, &by_value(output), &native);
+    let result = if right { output.clone() } else { by_value(output) };
+    let body = signature.body(&walk, &result, &native);
     let ours = quote!(::folio::ir::device::ops::#ours #arguments);
     let function = Ident::new(function, Span::mixed_site());
     let form = quote!(<#of as #ours>::#function);
@@ -208,7 +228,7 @@ fn operator(item: &ItemImpl, path: &syn::Path, errors: &mut Errors) -> TokenStre
             unsafe impl #params #ours for #of #conditions {
                 #lints
                 #[inline(always)]
-                fn #function<__M: ::folio::ir::device::Mode>(#inputs) -> Self #body
+                fn #function<__M: ::folio::ir::device::Mode>(#inputs) #result #body
                 fn entry() -> ::folio::ir::source::Entry {
                     ::folio::ir::source::Entry::Function(
                         <#marked as ::folio::ir::device::Inlined>::FUNCTION,
@@ -248,7 +268,7 @@ fn operator_stub(item: &ItemImpl, path: &syn::Path) -> TokenStream {
             function.block = syn::parse_quote!({ loop {} });
         }
     }
-    let parts = operator(&empty, path, &mut errors);
+    let parts = operator((&empty, false), path, &mut errors);
     let parts = quote!(#[allow(unused_variables, unreachable_code, reason = "a stub")] #parts);
     errors.take().map_or(parts, |_| quote!(#item))
 }

@@ -53,7 +53,7 @@ pub struct Asked {
 
 impl Asked {
     pub fn read(arguments: TokenStream, kind: Kind, walk: &mut Walk) -> Asked {
-        let mut asked = Asked::default();
+        let mut asked = Asked { checked: all_are_checked(), ..Asked::default() };
         if arguments.is_empty() {
             return asked;
         }
@@ -75,7 +75,7 @@ impl Asked {
                 Meta::Path(path) if path.is_ident("fast") && kind == Kind::Kernel => {
                     asked.floats = Floats::Fast;
                 }
-                Meta::Path(path) if path.is_ident("checked") && kind == Kind::Kernel => {
+                Meta::Path(path) if path.is_ident("checked") => {
                     asked.checked = true;
                 }
                 Meta::Path(path) if path.is_ident("deny_checks") && kind == Kind::Kernel => {
@@ -107,9 +107,16 @@ impl Asked {
                 "the arguments are a group's size, `group = 256` or `group = [16, 16]`, `contract`, `fast`, \
                  `checked` and `deny_checks`"
             }
-            Kind::Device | Kind::Method => "this attribute takes no arguments",
+            Kind::Device | Kind::Method => "the argument is `checked`",
         }
     }
+}
+
+/// The variable that makes all functions of a build `checked`.
+pub const CHECKED: &str = "FOLIO_CHECKED";
+
+fn all_are_checked() -> bool {
+    std::env::var(CHECKED).is_ok_and(|value| !["", "0"].contains(&value.as_str()))
 }
 
 pub struct Signature {
@@ -346,10 +353,13 @@ fn parameter(argument: &FnArg, kind: Kind, walk: &mut Walk) -> Option<Parameter>
     walk.grids.extend(grid_of(&typed.ty).map(|grid| (at, grid)));
     walk.rights.extend(Rights::of(&typed.ty).map(|rights| (at, rights)));
     walk.kinds.parameter(at, ty);
+    if is_log(&typed.ty) {
+        walk.begin_log(&name.ident);
+    }
+    if let Role::Item(rank) = role {
+        walk.own_item = Some((name.ident.clone(), rank));
+    }
     if kind == Kind::Kernel {
-        if is_log(&typed.ty) {
-            walk.begin_log(&name.ident);
-        }
         match role {
             Role::Item(rank) => walk.known.item(at, rank),
             Role::Group(rank) => walk.known.group(at, rank),
@@ -449,10 +459,6 @@ fn place(
         walk.refuse(group[0].span(), text);
     } else if let (false, Some(size)) = (grouped, group.first()) {
         walk.refuse(size.span(), "only kernels of groups have a group's size: `g: Group`");
-    }
-    if grouped && walk.checked {
-        let text = "only kernels of items are `checked`: `i: Item`; `checked_add` and the like are for all";
-        walk.refuse(signature.ident.span(), text);
     }
     for parameter in parameters {
         let scatters = ["Scatter", "ScatterLast"];

@@ -68,12 +68,15 @@ pub fn of_function(
 /// nothing.
 pub fn within(around: Around, function: &ItemFn, kind: Kind) -> TokenStream {
     let (vis, signature) = (&function.vis, &function.sig);
-    let text = match kind {
-        Kind::Kernel => {
-            "kernel: a kernel is a free function, and not one of an `impl` or `trait`: move it out, and pass what it needs of \
-             `self` as parameters"
+    let text = match (kind, around) {
+        (Kind::Kernel, Around::Impl) => {
+            "kernel: a kernel in an `impl` is one of a type that kernels know: write #[device_fn] above the `impl`, and pass \
+             what the kernel needs of `self` as parameters"
         }
-        Kind::Device | Kind::Method => {
+        (Kind::Kernel, Around::Trait) => {
+            "kernel: a kernel is no function of a `trait`: move it out, or to an `impl` of the struct with #[device_fn]"
+        }
+        (Kind::Device | Kind::Method, _) => {
             "kernel: #[device_fn] stands above the `impl` of a struct, and makes device functions of all that is in it"
         }
     };

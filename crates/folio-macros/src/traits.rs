@@ -6,11 +6,11 @@ use crate::body::call::hidden;
 use crate::called::Forms;
 use crate::errors::Errors;
 use crate::forms::{attributes, lints};
-use crate::methods::{Read, marker, outside, read, without_mut};
+use crate::methods::{Impl, Read, marker, outside, read, without_mut};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
-use syn::{ImplItem, ImplItemFn, ItemImpl, ItemTrait, TraitItem, TraitItemFn};
+use syn::{ImplItem, ImplItemFn, ItemTrait, TraitItem, TraitItemFn};
 
 /// Expands the attribute of a trait.
 pub fn expand_trait(mut item: ItemTrait) -> TokenStream {
@@ -61,14 +61,15 @@ pub fn expand_trait(mut item: ItemTrait) -> TokenStream {
 }
 
 /// The `impl` of such a trait.
-pub fn implement(item: &ItemImpl, path: &syn::Path, errors: &mut Errors) -> TokenStream {
+pub fn implement(of_all: Impl<'_>, path: &syn::Path, errors: &mut Errors) -> TokenStream {
+    let (item, _) = of_all;
     let (params, _, conditions) = item.generics.split_for_impl();
     let (attrs, of) = (&item.attrs, &item.self_ty);
     let (mut outer, mut bodies) = (TokenStream::new(), TokenStream::new());
     for inner in &item.items {
         match inner {
             ImplItem::Fn(function) => {
-                let (own, body) = function_of(item, function, errors);
+                let (own, body) = function_of(of_all, function, errors);
                 outer.extend(own);
                 bodies.extend(body);
             }
@@ -89,14 +90,15 @@ pub fn implement(item: &ItemImpl, path: &syn::Path, errors: &mut Errors) -> Toke
 
 /// A function of the trait: what the `impl` has of it, and beside that its body.
 fn function_of(
-    item: &ItemImpl,
+    of_all: Impl<'_>,
     function: &ImplItemFn,
     errors: &mut Errors,
 ) -> (TokenStream, TokenStream) {
+    let (item, _) = of_all;
     let name = &function.sig.ident;
     let (params, arguments, conditions) = item.generics.split_for_impl();
     let (of, output) = (&item.self_ty, &function.sig.output);
-    let Read { signature, walk, native, tree } = read(item, function, errors);
+    let Read { signature, walk, native, tree } = read(of_all, function, errors);
     let [inputs, without] = [false, true].map(|all| without_mut(&function.sig, all));
     let body = signature.body(&walk, output, &native);
     let (holder, rust) = (hidden("__Body", name), hidden("__body", name));

@@ -256,6 +256,8 @@ mod documents {
     mod first_program {}
     #[doc = include_str!("../../../docs/guide/kernels.md")]
     mod kernels {}
+    #[doc = include_str!("../../../docs/guide/functions.md")]
+    mod functions {}
     #[doc = include_str!("../../../docs/guide/numbers.md")]
     mod numbers {}
     #[doc = include_str!("../../../docs/guide/groups.md")]

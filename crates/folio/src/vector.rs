@@ -7,7 +7,7 @@
 //! #[kernel]
 //! fn turn(i: Item, axis: Vec3<f32>, by: f32, p: InOut<Vec3<f32>>) {
 //!     let around = axis.normalized().cross(p[i]);
-//!     p[i] = p[i] + around * by;
+//!     p[i] = p[i] + by * around;
 //! }
 //!
 //! let rt = folio::runtime()?;
@@ -95,6 +95,22 @@ macro_rules! vectors {
             type Output = Self;
             fn mul(self, by: T) -> Self {
                 $name { x: self.x * by, $($part: self.$part * by),* }
+            }
+        }
+
+        #[device_fn]
+        impl Mul<$name<f32>> for f32 {
+            type Output = $name<f32>;
+            fn mul(self, of: $name<f32>) -> $name<f32> {
+                of * self
+            }
+        }
+
+        #[device_fn]
+        impl Mul<$name<f64>> for f64 {
+            type Output = $name<f64>;
+            fn mul(self, of: $name<f64>) -> $name<f64> {
+                of * self
             }
         }
 

@@ -3,17 +3,20 @@
 use super::graphs::{adding, graph, numbers, why};
 use super::rig::*;
 use super::tests;
+use folio::prelude::*;
 use folio_core::{
     BufferOptions, Cause, CommandGroup, Error, Executable, Graph, Parameter, Queue, Shared,
     error::GraphError,
     graph::{Node, NodeKind, Replay},
 };
+use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 tests![
     a_body_runs_if_its_value_is_not_zero,
     a_loop_runs_while_its_value_is_not_zero,
+    a_loop_runs_while_its_value_is_in_range,
     a_loop_at_its_limit_fails,
     a_switch_runs_the_body_of_its_number,
     conditional_nodes_nest,
@@ -103,6 +106,49 @@ fn a_loop_runs_while_its_value_is_not_zero(rig: &Rig) -> Outcome {
             want += n;
             ensure_eq!((x[0].get([0])?, x[1].to_vec()?), (0, vec![want; 8]));
         }
+        q.wait()?;
+    }
+    Ok(())
+}
+
+#[folio::kernel]
+fn halves(i: Item, x: InOut<f32>) {
+    x[i] *= 0.5;
+}
+
+/// GRAPH-05: a float that is compared; NaN is in no range.
+fn a_loop_runs_while_its_value_is_in_range(rig: &Rig) -> Outcome {
+    for at in 0..rig.rt.devices().len() {
+        let q = rig.on(at)?;
+        let (x, times) = (rig.rt.buffer::<f32, 1>(2)?.into_shared(), numbers(rig, 1)?.remove(0));
+        let body = rig.rt.graph(&q.device())?;
+        adding(&body, &times, 1)?;
+        body.add(|cg| cg.run(2, halves(&x)))?;
+        let body = body.finalize()?;
+        let made = |range: (Bound<f32>, Bound<f32>)| {
+            let graph = rig.rt.graph(&q.device())?;
+            graph.while_in(&[], x.slice([1], [1])?, range, 100, &body)?;
+            graph.finalize()
+        };
+        let from = made((Bound::Included(1.0), Bound::Unbounded))?;
+        let above = made((Bound::Excluded(1.0), Bound::Excluded(64.0)))?;
+        let mut want = 1;
+        let cases = [
+            (&from, 10.0, 4, 0.625),
+            (&from, 8.0, 4, 0.5),
+            (&above, 8.0, 3, 1.0),
+            (&above, 64.0, 0, 64.0),
+            (&from, f32::INFINITY.recip(), 0, 0.0),
+        ];
+        for (run, start, more, end) in cases {
+            q.fill(&x, start)?;
+            q.run_graph(run)?;
+            want += more;
+            ensure_eq!((x.get([1])?, times.get([0])?), (end, want), "{start}");
+        }
+        q.fill(&x, f32::NAN)?;
+        q.run_graph(&from)?;
+        ensure_eq!((x.get([1])?.is_nan(), times.get([0])?), (true, want));
         q.wait()?;
     }
     Ok(())

@@ -87,6 +87,7 @@ impl<const GENERIC: bool> Adds<GENERIC> {
             looked_at: &[],
             item_by_item: None,
             params: &["i", "a", "x", "y"],
+            printed: &[],
             body: &TEXT,
             table: || {
                 let (x, y) = (In::<u32>::entry(), InOut::<u32>::entry());

@@ -9,19 +9,59 @@ use crate::buffer::AsPart;
 use crate::element::DeviceType;
 use crate::engine::plan::union::Union;
 use crate::engine::runs::command::{Action, Command, End, MemRect};
-use crate::engine::runs::conditional::{Conditional, Value};
+use crate::engine::runs::conditional::{Conditional, Value, Within};
 use crate::engine::terms::access::RawMem;
 use crate::error::{GraphError, Label, Result};
 use crate::group::Leases;
 use crate::hal::Choice;
 use crate::pages::DomainId;
+use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 
 /// The type of a condition's value: an integer.
 pub trait Condition: DeviceType + sealed::Sealed {}
 
+/// The type of a value that [`Graph::while_in`] compares: a number of 32 or 64 bits.
+pub trait Compared: DeviceType + PartialOrd + sealed::FromBits {}
+
 mod sealed {
     pub trait Sealed {}
+
+    pub trait FromBits: Sized {
+        /// The value with these bits, the lowest of them.
+        fn from_word(bits: u64) -> Self;
+        /// Its bits.
+        fn word(self) -> u64;
+    }
+}
+
+macro_rules! compared {
+    ($($t:ident $bits:ident |$x:ident| $from:expr, $word:expr;)*) => {$(
+        impl sealed::FromBits for $t {
+            fn from_word(bits: u64) -> Self {
+                let $x = bits as $bits;
+                $from
+            }
+            fn word(self) -> u64 {
+                let $x = self;
+                ($word as $bits).into()
+            }
+        }
+        impl Compared for $t {}
+    )*};
+}
+compared! {
+    f32 u32 |x| f32::from_bits(x), x.to_bits();
+    f64 u64 |x| f64::from_bits(x), x.to_bits();
+    u32 u32 |x| x, x;
+    i32 u32 |x| x as i32, x;
+    u64 u64 |x| x, x;
+    i64 u64 |x| x as i64, x;
+}
+
+/// Whether a value is between these ends, all of them by their bits.
+fn is_within<C: Compared>(value: u64, [low, high]: [Bound<u64>; 2]) -> bool {
+    (low.map(C::from_word), high.map(C::from_word)).contains(&C::from_word(value))
 }
 
 macro_rules! conditions {
@@ -77,7 +117,7 @@ impl Graph {
         value: impl AsPart<C, 1>,
         then: &Executable,
     ) -> Result<Node> {
-        self.conditional(after, value, Choice::If, &[then])
+        self.conditional(after, value, None, Choice::If, &[then])
     }
 
     /// As [`if_`](Self::if_), with another graph that runs if the value is 0.
@@ -88,7 +128,7 @@ impl Graph {
         then: &Executable,
         otherwise: &Executable,
     ) -> Result<Node> {
-        self.conditional(after, value, Choice::If, &[then, otherwise])
+        self.conditional(after, value, None, Choice::If, &[then, otherwise])
     }
 
     /// As [`if_`](Self::if_), with a graph that runs again and again while the value is not 0: the
@@ -101,7 +141,38 @@ impl Graph {
         limit: u64,
         body: &Executable,
     ) -> Result<Node> {
-        self.conditional(after, value, Choice::While { limit }, &[body])
+        self.conditional(after, value, None, Choice::While { limit }, &[body])
+    }
+
+    /// As [`while_`](Self::while_), with a number that is compared: the graph runs again and again
+    /// while the number is in a range. No range has a NaN, so that ends the loop. A host thread
+    /// reads the number, as devices compare integers with 0 alone.
+    ///
+    /// ```
+    /// # use folio_core::{Result, Runtime};
+    /// fn example(rt: &Runtime) -> Result<()> {
+    ///     let residual = rt.buffer::<f32, 1>(1)?.into_shared();
+    ///     let body = rt.graph("cpu")?;
+    ///     body.add(|cg| cg.fill(&residual, 1e-7))?;
+    ///     let graph = rt.graph("cpu")?;
+    ///     graph.add(|cg| cg.fill(&residual, 1.0))?;
+    ///     graph.while_in(&[], &residual, 1e-6.., 100, &body.finalize()?)?;
+    ///     rt.queue_on("cpu")?.run_graph(&graph.finalize()?)?;
+    ///     assert_eq!(residual.get([0])?, 1e-7);
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn while_in<C: Compared>(
+        &self,
+        after: &[Node],
+        value: impl AsPart<C, 1>,
+        range: impl RangeBounds<C>,
+        limit: u64,
+        body: &Executable,
+    ) -> Result<Node> {
+        let ends = [range.start_bound(), range.end_bound()].map(|end| end.map(|end| end.word()));
+        let within = Within { ends, has: is_within::<C> };
+        self.conditional(after, value, Some(within), Choice::While { limit }, &[body])
     }
 
     /// As [`if_`](Self::if_), with a graph for each of the values 0, 1, 2, ..; other values run
@@ -112,13 +183,14 @@ impl Graph {
         value: impl AsPart<C, 1>,
         bodies: &[&Executable],
     ) -> Result<Node> {
-        self.conditional(after, value, Choice::Switch, bodies)
+        self.conditional(after, value, None, Choice::Switch, bodies)
     }
 
-    fn conditional<C: Condition>(
+    fn conditional<C: DeviceType>(
         &self,
         after: &[Node],
         value: impl AsPart<C, 1>,
+        within: Option<Within>,
         choice: Choice,
         bodies: &[&Executable],
     ) -> Result<Node> {
@@ -133,7 +205,7 @@ impl Graph {
             (Action::Hint { at, .. }, Some(access))
                 if at.extent == [1, 1, size_of::<C>() as u64] =>
             {
-                Value { access: *access, offset: at.offset, bytes: size_of::<C>() }
+                Value { access: *access, offset: at.offset, bytes: size_of::<C>(), within }
             }
             (_, access) => {
                 let elements = access.map_or(0, |access| access.elements.volume());
@@ -231,6 +303,7 @@ impl Bodies {
         let name = |nth: usize| match (self.choice, nth) {
             (Choice::If, 0) => "if not 0".to_owned(),
             (Choice::If, _) => "if 0".to_owned(),
+            (Choice::While { .. }, _) if self.value.within.is_some() => "while in range".to_owned(),
             (Choice::While { .. }, _) => "while not 0".to_owned(),
             (Choice::Switch, nth) => format!("if {nth}"),
         };

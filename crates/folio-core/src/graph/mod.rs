@@ -37,7 +37,7 @@ mod why;
 
 pub use batch::BatchReport;
 pub(crate) use batch::Batches;
-pub use conditional::Condition;
+pub use conditional::{Compared, Condition};
 pub use fuse::{FinalizeOptions, FusionCounters};
 pub(crate) use key::Called;
 pub use node::{Node, NodeKind, NodeResult};

@@ -228,6 +228,9 @@ impl Inner {
         if !self.core.engine.devices[usize::from(self.device)].info.caps.conditions {
             return Some(WhyNot::Condition("it is a condition".into()));
         }
+        if node.value.within.is_some() {
+            return Some(WhyNot::Condition("it compares a number with a range".into()));
+        }
         node.bodies.iter().flat_map(|commands| commands.iter()).find_map(|command| {
             let calls = matches!(&command.action, Action::Launch(Some(of)) if of.foreign.is_some());
             let why = calls.then_some(WhyNot::OnHost("it calls a driver"));

@@ -8,7 +8,7 @@ use crate::flow;
 use crate::interval::Interval;
 use crate::ir::{Kernel, Let, ParamKind, Site, SiteId, Stmt, Value, walk};
 use crate::launch::Launch;
-use crate::op::{Binary, Op};
+use crate::op::{Binary, Compare, Op};
 use std::fmt;
 
 /// The kinds of checks.
@@ -179,18 +179,31 @@ fn is_integer(kernel: &Kernel, value: Value) -> bool {
     kernel.type_of(value).and_then(|ty| ty.scalar()).is_some_and(|scalar| scalar.is_int())
 }
 
-/// A number that is not zero, or one that is cast.
+/// A number that is not zero, or one that is cast; or one that is 1 in place of zero.
 fn is_constant(kernel: &Kernel, value: Value) -> bool {
+    match definition(kernel, value) {
+        Some(Op::Const(scalar, bits)) => scalar.int(*bits) != 0,
+        Some(Op::Cast(from, _) | Op::Bits(from, _)) => {
+            is_integer(kernel, *from) && is_constant(kernel, *from)
+        }
+        Some(Op::Binary(Binary::Or, number, least)) => is_zero_test(kernel, *least, *number),
+        _ => false,
+    }
+}
+
+/// It is 1 where the number is zero.
+fn is_zero_test(kernel: &Kernel, value: Value, number: Value) -> bool {
+    let Some(Op::Cast(test, _)) = definition(kernel, value) else { return false };
+    let Some(Op::Compare(Compare::Eq, of, zero)) = definition(kernel, *test) else { return false };
+    let is_zero = matches!(definition(kernel, *zero), Some(Op::Const(_, 0)));
+    *of == number && is_zero
+}
+
+fn definition(kernel: &Kernel, value: Value) -> Option<&Op> {
     let mut definition = None;
     walk(&kernel.body, &mut |stmt| match stmt {
         Stmt::Let(define) if define.value == value => definition = Some(&define.op),
         _ => {}
     });
-    match definition {
-        Some(Op::Const(scalar, bits)) => scalar.int(*bits) != 0,
-        Some(Op::Cast(from, _) | Op::Bits(from, _)) => {
-            is_integer(kernel, *from) && is_constant(kernel, *from)
-        }
-        _ => false,
-    }
+    definition
 }

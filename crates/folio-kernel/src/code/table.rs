@@ -72,6 +72,7 @@ mod tests {
             looked_at,
             item_by_item: None,
             params: &["i", "x", "y"],
+            printed: &[],
             body: &TEXT,
             table,
         })))

@@ -78,6 +78,8 @@ pub const NUMBERS: &[&str] = &[
     "checked_add",
     "checked_sub",
     "checked_mul",
+    "checked_div",
+    "checked_rem",
     "rotate_left",
     "rotate_right",
     "wrapping_neg",
@@ -537,7 +539,10 @@ fn of_the_host(name: &str) -> Option<String> {
         "vec" => "`vec!` allocates, which devices cannot; use an array, whose length is a constant: `[0.0; 16]`".to_owned(),
         "format" => "`format!` allocates, which devices cannot, and there are no strings".to_owned(),
         "matches" => "write `match`, or compare with `==`".to_owned(),
-        _ => format!("what `{name}!` stands for is not seen here; write a `#[device_fn]` of it, and call that"),
+        _ => format!(
+            "what `{name}!` stands for is not seen here; write a `#[device_fn]` of it, and call that, or let a macro write \
+             the whole kernel"
+        ),
     })
 }
 

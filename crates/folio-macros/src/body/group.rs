@@ -492,7 +492,11 @@ impl Walk {
         }
         self.zone = zone;
         (self.together, self.left) = (zone != Zone::Once && filled.is_none(), false);
-        let body = self.expr(&closure.body);
+        let printing = match &item {
+            Some((name, _)) if zone == Zone::Items => self.with_position_of(name, &closure.body),
+            _ => None,
+        };
+        let body = self.expr(printing.as_ref().unwrap_or(&closure.body));
         self.together = false;
         self.leave_phase(before);
         let strips = self.strips().filter(|_| self.is_apart());

@@ -36,7 +36,7 @@ impl Kind {
         Kind::Named("usize".to_owned(), quote!(::folio::ir::device::rust::primitive::usize))
     }
 
-    fn is_float(&self) -> bool {
+    pub(super) fn is_float(&self) -> bool {
         match self {
             Kind::Named(name, _) => name.contains('f'),
             Kind::Float => true,
@@ -183,6 +183,8 @@ impl Walk {
                 BinOp::Add(_) | BinOp::Sub(_) | BinOp::Mul(_) | BinOp::Div(_) | BinOp::Rem(_) => {
                     let (a, b) = (self.operand(&binary.left), self.operand(&binary.right));
                     match (a, b) {
+                        // A product may be of a struct on the right.
+                        (Some(Kind::Named(..)), None) if matches!(binary.op, BinOp::Mul(_)) => None,
                         (a @ Some(Kind::Named(..)), _) => a,
                         (_, b @ Some(Kind::Named(..))) => b,
                         (Some(Kind::Float), Some(Kind::Float)) => Some(Kind::Float),

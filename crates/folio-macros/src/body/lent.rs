@@ -81,6 +81,11 @@ impl Walk {
                 let (native, tree) = self.expr(arg);
                 (quote_spanned!(of.span() => &#native), tree)
             }
+            of if self.is_item_of_phase(of) => {
+                self.plan.give_up(of.span());
+                let (native, tree) = self.expr(arg);
+                (quote_spanned!(of.span() => ::folio::ir::device::item_of(#native)), tree)
+            }
             of => {
                 let (native, tree) = self.expr(arg);
                 match self.lent(of) {
@@ -92,6 +97,11 @@ impl Walk {
                 }
             }
         }
+    }
+
+    fn is_item_of_phase(&self, of: &Expr) -> bool {
+        let item = self.known.item_number().filter(|_| self.known.is_grouped());
+        item.is_some() && self.number(bare(of)) == item
     }
 
     /// A parameter that is a closure.

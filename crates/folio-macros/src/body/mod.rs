@@ -123,6 +123,8 @@ pub struct Walk {
     pub closures: HashSet<u16>,
     /// What is walked is in a closure that is given to a function.
     in_closure: bool,
+    /// The function's item, and its rank.
+    pub own_item: Option<(Ident, u8)>,
     /// What `print!` writes to, and what it has written.
     pub log: Option<print::Log>,
     /// Blocks around.

@@ -1,5 +1,6 @@
 //! Literals and operators.
 
+use super::group::Zone;
 use super::kinds::Kind;
 use super::rights::Access;
 use super::{Both, Walk, place_of};
@@ -144,6 +145,10 @@ impl Walk {
         };
         let (native, entry) = match self.compared(binary, &op) {
             Some(function) => (quote_spanned!(binary.span() => #function(#a, #b)), None),
+            None if op == "*" && self.may_be_of_struct(binary) => {
+                let (slot, entry) = self.operator(binary.op.span(), "mul_right");
+                (quote_spanned!(slot.span() => #slot.times_right::<__M>(#a, #b)), entry)
+            }
             None => self.operation(binary, &op, a, b),
         };
         let tree = Tree::of("binary").word(self.word_of(&op)).part(&tree_a).part(&tree_b);
@@ -168,6 +173,12 @@ impl Walk {
         }
         let name = Ident::new(name, binary.op.span());
         Some(quote_spanned!(binary.op.span() => ::folio::ir::device::ops::#name))
+    }
+
+    /// A float is multiplied by what may be a struct.
+    fn may_be_of_struct(&self, binary: &ExprBinary) -> bool {
+        let float = self.kind(&binary.left).is_some_and(|kind| kind.is_float());
+        float && !self.generic && self.kind(&binary.right).is_none()
     }
 
     /// Why this is no operand, as far as its name says.
@@ -211,9 +222,14 @@ impl Walk {
         (quote!({ let #by = #b; #before #write; }), tree)
     }
 
+    /// Integers fail beyond their type here: not where an item has to give a value.
+    fn checks(&self) -> bool {
+        self.checked && !matches!(self.zone, Zone::Gives | Zone::Element)
+    }
+
     /// An operator in the tree: integers fail beyond their type where the kernel is `checked`.
     fn word_of(&self, op: &str) -> String {
-        let check = if self.checked && checked_of(op).is_some() { "?" } else { "" };
+        let check = if self.checks() && checked_of(op).is_some() { "?" } else { "" };
         format!("{op}{check}")
     }
 
@@ -231,7 +247,7 @@ impl Walk {
             let token = respanned(token, span);
             return (quote!(((#a) #token (#b))), None);
         };
-        let (function, by_slot) = match checked_of(op).filter(|_| self.checked) {
+        let (function, by_slot) = match checked_of(op).filter(|_| self.checks()) {
             Some(checked) => (checked, BySlot::Told),
             None => (name, by_slot),
         };
@@ -308,7 +324,7 @@ fn function_of(op: &str) -> Option<(&'static str, BySlot)> {
     }
 }
 
-/// The function that an operator becomes in a kernel that is `checked`, if it can leave the type.
+/// The function that an operator becomes in a function that is `checked`, if it can leave the type.
 fn checked_of(op: &str) -> Option<&'static str> {
     match op {
         "+" => Some("checked_plus"),

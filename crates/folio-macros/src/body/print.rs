@@ -3,6 +3,8 @@
 //! its length, the number of its text, the item's rank and position, and of each value its kind and
 //! its bits, in two words.
 
+use super::ends::names;
+use super::group::Zone;
 use super::sugar::hidden;
 use super::{Both, Walk};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -41,40 +43,55 @@ impl Walk {
         self.log.as_ref().is_some_and(|log| log.name == *name)
     }
 
-    /// Numbers and texts of all that is printed.
+    /// Numbers and texts of all that the function's own body prints.
     pub fn printed_texts(&self) -> Vec<TokenStream> {
         let texts = self.log.iter().flat_map(|log| &log.texts);
         texts.map(|(number, text)| quote!((#number, #text))).collect()
     }
 
-    /// The body of a kernel that prints, which has the item's position first.
+    /// The body of a function that prints, which has the item's position first. In a kernel of
+    /// groups each phase has it.
     pub(super) fn with_position(&mut self, block: &Block) -> Option<Block> {
         let span = self.log.as_ref()?.name.span();
-        let Some((_, rank)) = self.known.item else {
-            self.refuse(span, "kernels of groups do not print; a `Log` is for kernels of items");
+        if self.known.is_grouped() {
+            return None;
+        }
+        let Some((item, rank)) = self.own_item.clone() else {
+            let text = "a function that prints is given the item, too, whose position a line has: `i: Item, log: Log`";
+            self.refuse(span, text);
             return None;
         };
-        let item = self.params.first().map(|(name, _)| name.clone())?;
-        let names = positions(rank);
-        let first: Stmt = match &names[..] {
-            [one] => parse_quote!(let #one = #item.index();),
-            all => parse_quote!(let (#(#all),*) = #item.pos();),
-        };
         let mut block = block.clone();
-        block.stmts.insert(0, first);
+        block.stmts.insert(0, position(&item, rank));
         Some(block)
+    }
+
+    /// What the items of a phase do, with their position first if they print.
+    pub(super) fn with_position_of(&self, item: &Ident, body: &Expr) -> Option<Expr> {
+        let (_, rank) = self.known.item?;
+        let prints = names(&body.to_token_stream(), &["print", "println"]);
+        if self.log.is_none() || !prints {
+            return None;
+        }
+        let first = position(item, rank);
+        Some(parse_quote!({ #first #body }))
     }
 
     /// `print!(..)`
     pub(super) fn print(&mut self, mac: &Macro) -> Both {
         self.plan.give_up(mac.span());
         let span = mac.path.span();
-        let rank = self.known.item.map_or(0, |(_, rank)| rank);
+        let of_phase = self.known.item.map(|(_, rank)| rank);
+        let rank = self.own_item.as_ref().map(|(_, rank)| *rank).or(of_phase).unwrap_or(0);
         let Some(log) = self.log.as_ref().map(|log| log.name.clone()) else {
-            let text = "`print!` is for kernels of items with a parameter `log: Log`, to which it writes; calls \
-                are given a `&folio::Log`";
+            let text = "`print!` is for functions with a parameter `log: Log`, to which it writes; calls of kernels \
+                are given a `&folio::Log`, those of device functions the kernel's log and item";
             return self.refuse(span, text);
         };
+        if self.known.is_grouped() && self.zone != Zone::Items {
+            let text = "items print, not the group: write it in `g.each(|i| ..)`";
+            return self.refuse(span, text);
+        }
         let printed = match printed.parse2(mac.tokens.clone()) {
             Ok(printed) => printed,
             Err(error) => return self.refuse(error.span(), error),
@@ -85,6 +102,14 @@ impl Walk {
         }
         let whole: Expr = record(&log, rank, number, &printed.values, span);
         self.expr(&whole)
+    }
+}
+
+/// The statement that gives the parts of an item's position their names.
+fn position(item: &Ident, rank: u8) -> Stmt {
+    match &positions(rank)[..] {
+        [one] => parse_quote!(let #one = #item.index();),
+        all => parse_quote!(let (#(#all),*) = #item.pos();),
     }
 }
 

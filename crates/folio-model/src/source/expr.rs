@@ -4,9 +4,32 @@ use super::types::{FLOATS, Num, Ty, U32, USIZE};
 use super::writer::{Writer, Zone};
 use super::{Kind, Param};
 
-const FUNCTIONS: [&str; 18] = [
-    "exp", "exp2", "exp_m1", "ln", "log2", "log10", "ln_1p", "sin", "cos", "tan", "asin", "acos",
-    "atan", "sinh", "cosh", "tanh", "cbrt", "rsqrt",
+const FUNCTIONS: [&str; 25] = [
+    "exp",
+    "exp2",
+    "exp_m1",
+    "ln",
+    "log2",
+    "log10",
+    "ln_1p",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "cbrt",
+    "rsqrt",
+    "fast_rsqrt",
+    "fast_exp",
+    "fast_exp2",
+    "fast_ln",
+    "fast_log2",
+    "fast_sin",
+    "fast_cos",
 ];
 
 impl Writer {
@@ -399,11 +422,21 @@ impl Writer {
                 true => format!("{a}.{}()", self.rng.pick(&FUNCTIONS)),
                 false => {
                     let by = self.expr(&ty);
-                    format!("{a}.{}({by})", self.rng.pick(&["powf", "atan2", "hypot"]))
+                    format!("{a}.{}({by})", self.rng.pick(&["powf", "atan2", "hypot", "fast_powf"]))
                 }
             };
         }
-        match self.rng.below(9) {
+        match self.rng.below(11) {
+            9 => format!("{a}.fast_div({})", self.expr(&ty)),
+            // Rounded once or twice: of small integers that is the same.
+            10 => {
+                let small = |writer: &mut Writer| {
+                    let of = Ty::Num(writer.integer());
+                    format!("({} % 5) as {}", writer.expr(&of), num.name)
+                };
+                let (a, b, c) = (small(self), small(self), small(self));
+                format!("({a}).fast_mul_add({b}, {c})")
+            }
             0 => format!("{a}.mul_add({}, {})", self.expr(&ty), self.expr(&ty)),
             1 => format!("{a}.clamp({}, {})", self.expr(&ty), self.expr(&ty)),
             2 => {
@@ -439,6 +472,8 @@ impl Writer {
                     "fract",
                     "recip",
                     "signum",
+                    "fast_sqrt",
+                    "fast_recip",
                 ];
                 format!("{a}.{}()", self.rng.pick(&all))
             }

@@ -1,5 +1,6 @@
 //! Structs and device functions of random kernels.
 
+use super::Kind;
 use super::types::{Num, Ty};
 use super::writer::{Function, Var, Writer, Zone};
 
@@ -9,7 +10,11 @@ impl Writer {
         let generic = std::mem::replace(&mut self.generic, false);
         for ty in self.structs.clone() {
             let Ty::Struct(_, [a, b]) = &ty else { continue };
-            self.text += "#[derive(Clone, Copy, Debug, PartialEq, DeviceType)]\n#[repr(C)]\n";
+            let columns = self.params.iter().any(|param| matches!(param.kind, Kind::Columns(_)));
+            let columns = if columns { ", Columns" } else { "" };
+            self.text += &format!(
+                "#[derive(Clone, Copy, Debug, PartialEq, DeviceType{columns})]\n#[repr(C)]\n"
+            );
             let name = ty.name();
             self.text +=
                 &format!("pub struct {name} {{\n    a: {},\n    b: {},\n}}\n\n", a.name, b.name);
@@ -21,6 +26,12 @@ impl Writer {
             }
         }
         self.enumeration();
+        if self.prints() {
+            let (of, rank) = (self.nums[0].name, self.rank);
+            self.text += &format!(
+                "#[device_fn]\nfn said(q: {of}, i: Item<{rank}>, log: Log) -> {of} {{\n    print!(\"{{}}\", q);\n    q\n}}\n\n"
+            );
+        }
         if self.rng.chance(50) {
             self.changing();
         }

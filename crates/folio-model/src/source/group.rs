@@ -77,7 +77,7 @@ impl Writer {
     }
 
     /// In the code of a closure nothing of the group changes.
-    fn closure<R>(&mut self, zone: Zone, fill: impl FnOnce(&mut Writer) -> R) -> R {
+    pub(super) fn closure<R>(&mut self, zone: Zone, fill: impl FnOnce(&mut Writer) -> R) -> R {
         let before = self.vars.clone();
         self.vars.iter_mut().for_each(|var| var.mutable &= var.kept);
         let open = std::mem::take(&mut self.open);
@@ -106,6 +106,9 @@ impl Writer {
             if first {
                 writer.write_outputs();
                 writer.complete = true;
+                if writer.prints() {
+                    writer.print();
+                }
             }
             for name in writer.written.clone() {
                 let tile = writer.params_of(|param| param.name == name);

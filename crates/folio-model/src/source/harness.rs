@@ -4,11 +4,13 @@
 
 use super::{Case, generate};
 use crate::interp::{self, Arg, Failure, Interpreter, MOST_FAILURES, Order, Stop, run_like, same};
+use folio::{bf16, f16};
 use folio_core::{
-    Buffer, BufferOptions, Cause, DeviceType, Error, Queue, Result, Runtime, Slice, SliceMut,
+    Buffer, BufferOptions, Cause, DeviceType, Error, Log, Queue, Result, Runtime, Slice, SliceMut,
     Violation, ViolationKind,
 };
 use folio_cpu::CpuBackend;
+use folio_device::printed::kind;
 use folio_device::{Built, Instructions, Kernel};
 use folio_kernel::launch::Launch;
 use folio_sim::{DeviceSpec, SimBackend};
@@ -19,6 +21,8 @@ use std::sync::Arc;
 const BUDGET: u64 = 20_000_000;
 /// The variable that plants a bug: guards of the interior are not looked at.
 pub const PLANTED: &str = "FOLIO_PLANTED_GUARDS";
+/// Words of what a kernel prints to, before the first line.
+const LOG_HEAD: usize = 2;
 /// Bytes around the parts that kernels use.
 const FRAME: u8 = 0xa5;
 
@@ -132,6 +136,21 @@ impl Given {
                 Err(failed)
             }
         }
+    }
+
+    /// What a kernel prints to.
+    pub fn log(&self, rt: &Runtime, at: usize) -> Result<Log> {
+        Log::new(rt, self.arg(at).0[0] - LOG_HEAD)
+    }
+
+    /// Keeps what a kernel has printed, as text.
+    pub fn keep_log(&self, at: usize, of: &Log) -> Result<()> {
+        let lines = of.take()?;
+        let text = if lines.lost > 0 { String::new() } else { lines.to_string() };
+        if let Arg::View { bytes, .. } = &mut self.left.borrow_mut()[at] {
+            *bytes = text.into_bytes();
+        }
+        Ok(())
     }
 
     /// Keeps the inner part of what a buffer holds, and whether what is around of it has changed.
@@ -274,7 +293,12 @@ impl Harness {
 
     /// The part that does not depend on a kernel's type, so that it is compiled once.
     fn check(&self, code: &Built, seed: u64, launch: LaunchFn<'_>) {
-        match self.compare(code, &generate(seed), launch) {
+        let mut case = generate(seed);
+        if let Ok(code) = code {
+            // Memory that no source names: of tiles.
+            case.args.resize(code.ir.params.len(), Arg::Local);
+        }
+        match self.compare(code, &case, launch) {
             Ok(hash) => println!("{seed}: {hash}"),
             Err(why) => println!("{seed}: wrong: {}", why.replace('\n', "\n  ")),
         }
@@ -366,7 +390,39 @@ fn interpreted(
     }
     // Those of a launch are its own.
     args[case.claims.clone()].clone_from_slice(&case.args[case.claims.clone()]);
+    if let Some(Arg::View { bytes, .. }) = case.log.map(|at| &mut args[at]) {
+        *bytes = printed(&values(bytes)).into_bytes();
+    }
     Ok(if ran.failures.is_empty() { Ended::Well(args) } else { Ended::Failed(ran.failures) })
+}
+
+/// What is in the words that a kernel has printed to, as the text of [`Given::keep_log`].
+fn printed(words: &[u32]) -> String {
+    let (mut lines, mut rest) = (vec![], &words[LOG_HEAD..]);
+    while let [length, _, rank, of @ ..] = rest
+        && *length > 0
+    {
+        let (rank, values) = (2 * *rank as usize, *length as usize - 3);
+        let wide = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+        let position: Vec<_> = of[..rank].chunks(2).map(|of| wide(of[0], of[1])).collect();
+        let value = |of: &[u32]| match (of[0], wide(of[1], of[2])) {
+            (kind::BOOL, bits) => (bits != 0).to_string(),
+            (kind::SIGNED, bits) => (bits as i64).to_string(),
+            (kind::F32, bits) => format!("{:?}", f32::from_bits(bits as u32)),
+            (kind::F64, bits) => format!("{:?}", f64::from_bits(bits)),
+            (kind::F16, bits) => format!("{:?}", f16::from_bits(bits as u16).to_f64()),
+            (kind::BF16, bits) => format!("{:?}", bf16::from_bits(bits as u16).to_f64()),
+            (_, bits) => bits.to_string(),
+        };
+        let values: Vec<_> = of[rank..values].chunks(3).map(value).collect();
+        lines.push((position, values.join(" ")));
+        rest = &rest[*length as usize..];
+    }
+    lines.sort_by(|a, b| a.0.cmp(&b.0));
+    match words[1] {
+        0 => lines.iter().map(|(item, text)| format!("{item:?} {text}\n")).collect(),
+        _ => String::new(),
+    }
 }
 
 /// A launch ended as the interpreter says.

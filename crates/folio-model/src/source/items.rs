@@ -14,6 +14,9 @@ impl Writer {
             self.simple();
         }
         self.write_outputs();
+        if self.prints() {
+            self.print();
+        }
         self.complete = true;
         while self.left > 0 {
             self.statement();
@@ -43,7 +46,9 @@ impl Writer {
     pub fn write_outputs(&mut self) {
         for param in self.params.clone() {
             match param.kind {
-                Kind::Out | Kind::Row | Kind::Column | Kind::Chunk => self.store(&param),
+                Kind::Out | Kind::Row | Kind::Column | Kind::Chunk | Kind::Columns("Out") => {
+                    self.store(&param);
+                }
                 _ => {}
             }
         }
@@ -87,7 +92,9 @@ impl Writer {
                     self.line(&format!("{name}[i] = {value};"));
                 }
             },
-            Kind::Out if matches!(element, Ty::Struct(..)) && self.rng.chance(60) => {
+            Kind::Out | Kind::Columns(_)
+                if matches!(element, Ty::Struct(..)) && self.rng.chance(60) =>
+            {
                 let Ty::Struct(_, fields) = element else { return };
                 for (field, num) in ["a", "b"].into_iter().zip(fields) {
                     let value = self.expr(&Ty::Num(*num));
@@ -221,7 +228,8 @@ impl Writer {
         let items = self.zone == Zone::Items;
         let params = self.params_of(|param| match param.kind {
             Kind::Out | Kind::InOut | Kind::Row | Kind::InOutRow => items,
-            Kind::Column | Kind::InOutColumn | Kind::Chunk => items,
+            Kind::Column | Kind::InOutColumn | Kind::Chunk | Kind::Log => items,
+            Kind::Columns(view) => items && view != "In",
             Kind::RedBlack(_) | Kind::Scatter | Kind::ScatterLast => items,
             Kind::Reduce(_) => items,
             Kind::Atomic(_) | Kind::LocalAtomic(_) => items,
@@ -269,7 +277,10 @@ impl Writer {
             Kind::RedBlack(_) if self.rng.chance(60) => {
                 self.assign(&format!("{name}[i]"), element);
             }
-            Kind::InOut if self.rng.chance(50) && !element.parts().is_empty() => {
+            Kind::Log => self.print(),
+            Kind::InOut | Kind::Columns("InOut")
+                if self.rng.chance(50) && !element.parts().is_empty() =>
+            {
                 let parts = element.parts();
                 let (part, num) = parts[self.rng.below(parts.len())].clone();
                 let value = self.expr(&Ty::Num(num));
@@ -277,6 +288,31 @@ impl Writer {
             }
             Kind::InOut if self.rng.chance(60) => self.assign(&format!("{name}[i]"), element),
             _ => self.store(&param),
+        }
+    }
+
+    /// A line of values, which a function may print.
+    pub(super) fn print(&mut self) {
+        if self.rng.chance(40) {
+            let (name, ty) = (self.name("v"), Ty::Num(self.nums[0]));
+            let value = self.expr(&ty);
+            self.line(&format!("let {name} = said({value}, i, log);"));
+            return self.var(&name, ty, false);
+        }
+        let all: Vec<_> = (0..self.rng.within(1, 3)).map(|_| self.any_number_type()).collect();
+        let values: Vec<_> = all.iter().map(|ty| self.expr(ty)).collect();
+        let text = vec!["{}"; values.len()].join(" ");
+        self.line(&format!("print!(\"{text}\", {});", values.join(", ")));
+    }
+
+    pub(super) fn prints(&self) -> bool {
+        self.params.iter().any(|param| param.kind == Kind::Log)
+    }
+
+    fn any_number_type(&mut self) -> Ty {
+        match self.rng.chance(15) {
+            true => Ty::Bool,
+            false => Ty::Num(self.rng.pick(&self.nums)),
         }
     }
 

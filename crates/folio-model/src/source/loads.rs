@@ -39,7 +39,11 @@ impl Writer {
                 let at = self.place(param);
                 Some(format!("{name}[{at}]"))
             }
-            Kind::InOut if self.has_item() => Some(format!("{name}[i]")),
+            Kind::Columns("In") => {
+                let at = self.place(param);
+                Some(format!("{name}[{at}]"))
+            }
+            Kind::InOut | Kind::Columns("InOut") if self.has_item() => Some(format!("{name}[i]")),
             Kind::RedBlack(_) if self.has_item() && self.rng.chance(50) => {
                 Some(format!("{name}[i]"))
             }

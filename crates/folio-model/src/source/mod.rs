@@ -7,6 +7,7 @@ mod group;
 mod harness;
 mod items;
 mod loads;
+mod tile;
 mod types;
 mod writer;
 mod written;
@@ -45,6 +46,8 @@ pub struct Case {
     pub claims: Range<usize>,
     /// The argument that says which turn it is, of a kernel that runs twice.
     pub turn: Option<usize>,
+    /// The argument that the kernel prints to.
+    pub log: Option<usize>,
 }
 
 /// The kinds of parameters.
@@ -61,6 +64,12 @@ enum Kind {
     /// The slots of its element, an array.
     Chunk,
     OfGroup,
+    /// The group's tile, of so many rows and columns.
+    Tile([usize; 2]),
+    /// Columns of a struct, each a view of this kind.
+    Columns(&'static str),
+    /// The words that the kernel prints to.
+    Log,
     /// With the one operation that the kernel uses.
     Atomic(&'static str),
     Reduce(&'static str),
@@ -105,6 +114,9 @@ impl Param {
                 _ => format!("Out<{element}, {rank}>"),
             },
             Kind::OfGroup => format!("OutGroup<{element}, {rank}>"),
+            Kind::Tile([r, c]) => format!("OutTile<{element}, {r}, {c}>"),
+            Kind::Columns(view) => format!("{view}Columns<{element}>"),
+            Kind::Log => "Log".to_owned(),
             Kind::Atomic(_) => format!("Atomic<{element}, {rank}>"),
             Kind::Reduce(by) => format!("Reduce<{element}, {by}>"),
             Kind::RedBlack(colour) => format!("RedBlack<{element}, {colour}, {rank}>"),
@@ -135,10 +147,19 @@ pub fn generate(seed: u64) -> Case {
         range.push(count);
         offset.push(if rng.chance(40) { rng.within(1, 3) } else { 0 });
     }
+    let tiles = groups && rank == 2 && rng.chance(20);
+    if tiles {
+        (offset, group) = (vec![0; 2], vec![tile::SIDE; 2]);
+        range = (0..2).map(|_| tile::SIDE * rng.within(1, 2)).collect();
+    }
     let group = groups.then_some(group);
     let mut writer = Writer::new(rng, rank, groups);
-    writer.declare(&offset, &range, group.as_deref());
+    match tiles {
+        true => writer.declare_tiles(&range),
+        false => writer.declare(&offset, &range, group.as_deref()),
+    }
     match groups {
+        true if tiles => writer.tile_kernel(),
         true => writer.group_kernel(),
         false => writer.item_kernel(),
     }
@@ -147,11 +168,25 @@ pub fn generate(seed: u64) -> Case {
     let (hidden, last) = (writer.scattered(), writer.last);
     let Writer { mut rng, params, text, inexact, .. } = writer;
     let (mut args, mut framed) = (vec![], vec![]);
-    let (mut claims, mut turn) = (0..0, None);
+    let (mut claims, mut turn, mut log) = (0..0, None, None);
     for param in &params {
         let count = param.extent.iter().product();
         if param.kind == Kind::Count {
             (claims, turn) = hide(&hidden, last, &mut args, &mut framed);
+        }
+        if let (Kind::Columns(_), Ty::Struct(_, fields)) = (param.kind, &param.element) {
+            for num in fields {
+                let extent = vec![count as u64];
+                args.push(Arg::View { extent, bytes: Ty::Num(*num).values(count, &mut rng) });
+                framed.push(false);
+            }
+            continue;
+        }
+        if param.kind == Kind::Log {
+            log = Some(args.len());
+            args.push(Arg::View { extent: vec![count as u64], bytes: vec![0; count * 4] });
+            framed.push(false);
+            continue;
         }
         let bytes = param.element.values(count, &mut rng);
         framed.push(param.kind == Kind::In || rng.chance(50));
@@ -165,7 +200,7 @@ pub fn generate(seed: u64) -> Case {
     if params.last().is_none_or(|param| param.kind != Kind::Count) {
         (claims, turn) = hide(&hidden, last, &mut args, &mut framed);
     }
-    Case { seed, text, instances, inexact, offset, range, group, args, framed, claims, turn }
+    Case { seed, text, instances, inexact, offset, range, group, args, framed, claims, turn, log }
 }
 
 /// Adds the arguments that no source names: claims of views of these extents, and the turn of a

@@ -51,6 +51,11 @@ impl Num {
         if rng.chance(65) { rng.pick(&INTEGERS) } else { rng.pick(&FLOATS) }
     }
 
+    /// The type of this name.
+    pub fn of_name(name: &str) -> Option<Num> {
+        INTEGERS.iter().chain(&FLOATS).copied().find(|num| num.name == name)
+    }
+
     pub fn is_float(self) -> bool {
         self.scalar.is_float()
     }

@@ -42,6 +42,9 @@ pub(super) struct Function {
     pub result: Ty,
 }
 
+/// Words of what a kernel prints to, with the two before the first line.
+const LOG_WORDS: usize = 20_000;
+
 pub(super) struct Writer {
     pub rng: Rng,
     pub rank: usize,
@@ -70,6 +73,8 @@ pub(super) struct Writer {
     pub last: bool,
     /// Integers are checked.
     pub checked: bool,
+    /// The group holds tiles.
+    pub tiles: bool,
     /// All outputs have been written.
     pub complete: bool,
     /// There is only what loops that run for strips of items can have around and in them.
@@ -119,6 +124,7 @@ impl Writer {
             written: vec![],
             last,
             checked,
+            tiles: false,
             complete: false,
             fit,
             spine: !groups,
@@ -266,6 +272,11 @@ impl Writer {
             };
             self.param(&format!("x{at}"), Kind::In, element, extent);
         }
+        if self.rank == 1 && !self.groups && !self.last && self.rng.chance(20) {
+            let view = self.rng.pick(&["In", "Out", "InOut"]);
+            let len = ends[0] + self.rng.below(3);
+            self.param("p", Kind::Columns(view), self.structs[0].clone(), vec![len]);
+        }
         self.outputs(&ends, range, group);
         if self.fit {
             return self.local_arrays();
@@ -283,6 +294,9 @@ impl Writer {
             self.param("sum", Kind::Reduce(by), element, vec![1]);
         }
         self.local_arrays();
+        if !self.last && self.rng.chance(15) {
+            self.param("log", Kind::Log, Ty::Num(U32), vec![LOG_WORDS]);
+        }
         if self.rank == 1 && !self.groups && self.rng.chance(15) {
             let sums = self.params.iter().any(|param| matches!(param.kind, Kind::Reduce(_)));
             if !sums {
@@ -349,7 +363,7 @@ impl Writer {
         }
     }
 
-    fn param(&mut self, name: &str, kind: Kind, element: Ty, extent: Vec<usize>) {
+    pub fn param(&mut self, name: &str, kind: Kind, element: Ty, extent: Vec<usize>) {
         if kind == Kind::Scalar {
             self.var(name, element.clone(), false);
         }
@@ -373,7 +387,11 @@ impl Writer {
         let named = self.params.iter().filter(|param| param.kind != Kind::Count);
         list.extend(named.map(|param| format!("{}: {}", param.name, param.ty())));
         let of = self.generics();
-        let checked = if self.checked { "(checked)" } else { "" };
+        let checked = match (self.tiles, self.checked) {
+            (true, _) => "(group = [8, 8])",
+            (_, true) => "(checked)",
+            _ => "",
+        };
         self.text += &format!("#[kernel{checked}]\npub fn k{of}({}) {{\n", list.join(", "));
         if self.generic {
             self.place_var("N");
@@ -406,7 +424,8 @@ impl Writer {
         );
         let (mut passed, mut read, mut limit) = (vec![], vec![], String::new());
         let hidden = self.scattered().len() + usize::from(self.last);
-        for (at, param) in self.params.clone().iter().enumerate() {
+        let mut at = 0;
+        for param in &self.params.clone() {
             let (name, element, rank) = (&param.name, param.element.name(), param.rank());
             match param.kind {
                 Kind::Local(_) | Kind::LocalAtomic(_) => {}
@@ -415,6 +434,20 @@ impl Writer {
                     let at = at + hidden;
                     self.line(&format!("let {name} = given.buffer::<u32, 1>(rt, {at})?;"));
                     limit = format!("{LIMITED}given.part({at}, &{name})?)");
+                }
+                Kind::Log => {
+                    self.line(&format!("let {name} = given.log(rt, {at})?;"));
+                    passed.push(format!("&{name}"));
+                    read.push(format!("given.keep_log({at}, &{name})"));
+                }
+                Kind::Columns(view) => {
+                    let (next, by) = (at + 1, if view == "In" { "&" } else { "&mut " });
+                    self.line(&format!(
+                        "let mut {name} = {element}Columns {{ a: given.buffer(rt, {at})?, b: given.buffer(rt, {next})? }};"
+                    ));
+                    passed.push(format!("{by}{name}"));
+                    read.push(format!("given.keep({at}, &{name}.a)"));
+                    read.push(format!("given.keep({next}, &{name}.b)"));
                 }
                 kind => {
                     let line =
@@ -426,9 +459,11 @@ impl Writer {
                     read.push(format!("given.keep({at}, &{name})"));
                 }
             }
+            at += if matches!(param.kind, Kind::Columns(_)) { 2 } else { 1 };
         }
         let ends: Vec<_> =
             offset.iter().zip(range).map(|(a, n)| format!("{a}..{}", a + n)).collect();
+        let group = group.filter(|_| !self.tiles);
         let groups = group.map_or_else(String::new, |size| format!(".groups({size:?})"));
         let items = format!("Items::from([{}]){groups}", ends.join(", "));
         let kernel = if self.generic { "k::<T, N>" } else { "k" };

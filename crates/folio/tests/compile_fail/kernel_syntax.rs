@@ -99,7 +99,7 @@ fn operands(i: Item, x: In<f32>, y: Out<f32>) {
 #[kernel]
 fn methods(i: Item, x: In<i32>, y: Out<i32>) {
     y[i] = x[i].div_euclid(3) + x[i].ilog2() as i32;
-    y[i] = x[i].clone() + x.get(3).unwrap() + x[i].checked_add(1) + x[i].checked_div(2);
+    y[i] = x[i].clone() + x.get(3).unwrap() + x[i].checked_add(1) + x[i].to_radians();
     (x[i])(3);
 }
 

@@ -149,9 +149,9 @@ impl std::ops::AddAssign for Counter {
 }
 
 #[device_fn]
-impl std::ops::Mul<Counter> for u32 {
+impl std::ops::Div<Counter> for u32 {
     type Output = Counter;
-    fn mul(self, other: Counter) -> Counter {
+    fn div(self, other: Counter) -> Counter {
         Counter { n: self * other.n }
     }
 }

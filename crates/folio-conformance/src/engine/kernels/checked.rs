@@ -94,6 +94,73 @@ pub(super) fn checked_integers_stay_in_their_types(rig: &Rig) -> Outcome {
     Ok(())
 }
 
+const IN_FUNCTION: u32 = line!() + 4;
+
+#[device_fn(checked)]
+fn grown(a: i32) -> i32 {
+    a * 1000
+}
+
+#[derive(Clone, Copy, DeviceType)]
+#[repr(C)]
+struct Total {
+    sum: i32,
+}
+
+const IN_METHOD: u32 = line!() + 5;
+
+#[device_fn(checked)]
+impl Total {
+    fn and(&mut self, a: i32) {
+        self.sum += a;
+    }
+}
+
+#[kernel]
+fn of_functions(i: Item, x: In<i32>, y: Out<i32>) {
+    let mut total = Total { sum: 7 };
+    total.and(x[i] + i32::MAX);
+    y[i] = total.sum + grown(x[i]);
+}
+
+const IN_PHASE: u32 = line!() + 8;
+const IN_GROUP: u32 = line!() + 10;
+
+#[kernel(group = 8, checked)]
+fn of_groups(g: Group, x: In<i32>, y: Out<i32>, last: In<i32>) {
+    let sum = g.reduce::<Add>(|i| x[i] + i32::MAX);
+    g.each(|i| {
+        y[i] = x[i] * 2 + (sum & 1);
+    });
+    let _more = sum * last[0];
+}
+
+/// semantics 3.6
+pub(super) fn functions_and_groups_are_checked(rig: &Rig) -> Outcome {
+    fine(mapped(rig, |k| k as i32 - 64, 0, |x, y| of_functions(x, y))?)?;
+    let once = |at: i32| move |k| if k == 17 { at } else { -2000 };
+    let product = mapped(rig, once(i32::MIN / 2), 0, |x, y| of_functions(x, y))?;
+    ensure_eq!(told(product), Some((IN_FUNCTION, "attempt to multiply with overflow".to_owned())));
+    let sum = mapped(rig, once(-2), 0, |x, y| of_functions(x, y))?;
+    ensure_eq!(told(sum), Some((IN_METHOD, "attempt to add with overflow".to_owned())));
+    let of = |rig: &Rig, at: i32, by: i32| {
+        let x = data([16], |k| if k == 9 { at } else { 1 });
+        let (y, last) = (data([16], |_| 0), data([1], |_| by));
+        let args = vec![x.arg(), y.arg(), last.arg()];
+        agree_in::<of_groups>(rig, (&[16], Some(&[8])), args, |rt, q| {
+            let (x, mut y, last) = (x.buffer(rt)?, y.buffer(rt)?, last.buffer(rt)?);
+            q.run(16, of_groups(&x, &mut y, &last))?;
+            Ok(vec![contents(&y)?, contents(&last)?])
+        })
+    };
+    fine(of(rig, 3, 0)?)?;
+    let phase = of(rig, i32::MAX / 2 + 1, 0)?;
+    ensure_eq!(told(phase), Some((IN_PHASE, "attempt to multiply with overflow".to_owned())));
+    let group = of(rig, 3, i32::MIN)?;
+    ensure_eq!(told(group), Some((IN_GROUP, "attempt to multiply with overflow".to_owned())));
+    Ok(())
+}
+
 /// semantics 3.6
 pub(super) fn checked_operators_fail_as_those_of_rust(rig: &Rig) -> Outcome {
     pairs!(rig: i8 u8 i32 u32 i64 u64);

@@ -1,6 +1,7 @@
 //! Kernels that are functions: what they compute, what they access, and how they fail.
 
 mod agree;
+mod associated;
 mod borders;
 mod cells;
 mod checked;
@@ -32,6 +33,7 @@ mod written;
 use super::rig::*;
 use super::tests;
 use agree::*;
+use associated::*;
 use borders::*;
 use cells::*;
 use checked::*;
@@ -110,6 +112,8 @@ tests![
     images_are_filtered,
     tables_are_computed,
     logs_have_a_limit,
+    functions_print,
+    groups_print,
     orders_of_floats_are_total,
     bytes_are_multiplied_and_added,
     columns_out_of_their_rows,
@@ -210,6 +214,8 @@ tests![
     what_needs_all_items_has_no_count,
     checked_integers_stay_in_their_types,
     checked_operators_fail_as_those_of_rust,
+    functions_and_groups_are_checked,
+    kernels_are_functions_of_types,
 ];
 
 /// Elements that a launch brings to device memory that had none of them.

@@ -17,7 +17,9 @@ fn geometry(
 ) {
     let a = v[i];
     let turned = a.cross(by) - by * a.dot(by) + a.zyx() / 3.0;
-    y[i].x = turned.x;
+    let share: f32 = a.x * 0.5;
+    let turned = share * turned + 0.25 * v[i];
+    y[i].x = 2.0 * turned.x;
     y[i].y = (-turned).y;
     y[i].z = turned.normalized().length();
     y[i].w = turned.xz().dot(a.yz());
@@ -43,6 +45,6 @@ pub(super) fn vectors_have_their_operators(rig: &Rig) -> Outcome {
     let (x, y, z) =
         (Vec3::new(1f32, 0.0, 0.0), Vec3::new(0f32, 1.0, 0.0), Vec3::new(0f32, 0.0, 1.0));
     ensure_eq!([x.cross(y), y.cross(z), z.cross(x)], [z, x, y]);
-    ensure_eq!((x * 3.0 + y * 4.0).length(), 5.0);
+    ensure_eq!((x * 3.0 + 4.0 * y).length(), 5.0);
     Ok(())
 }

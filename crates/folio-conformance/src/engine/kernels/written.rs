@@ -377,6 +377,11 @@ mod options {
                 d.saturating_mul(b as i64) as i32,
                 (d as u64).checked_add((d as u64).wrapping_mul(2)).unwrap_or(11) as i32,
                 (c as u16).checked_mul(b as u16).unwrap_or(12) as i32,
+                a.checked_div(b % 3).unwrap_or(13),
+                (small.0 | -128).checked_div(small.1 % 2).unwrap_or(14) as i32,
+                (small.0 | -128).checked_rem(small.1 % 2).unwrap_or(15) as i32,
+                c.checked_rem(b as u8 & 3).unwrap_or(16) as i32,
+                (d as u64).checked_div(c as u64 & 1).unwrap_or(17) as i32,
             ];
             let mut all = least as u32;
             for sum in sums {

@@ -27,6 +27,7 @@ use crate::hal::{Choice, CopyRect, HalError, HalErrorKind, HostPtr, MemBase, Mem
 use crate::order::hazards::{Deps, add_dep};
 use crate::order::stamp::{LaneId, Stamp};
 use crate::pages::DomainId;
+use std::ops::Bound;
 use std::sync::{Arc, OnceLock, Weak};
 
 /// What a conditional node does.
@@ -54,6 +55,15 @@ pub(crate) struct Value {
     pub(crate) access: Access,
     pub(crate) offset: u64,
     pub(crate) bytes: usize,
+    /// In place of the value counts whether it is in a range.
+    pub(crate) within: Option<Within>,
+}
+
+/// A range of numbers, by their bits.
+#[derive(Clone, Copy)]
+pub(crate) struct Within {
+    pub(crate) ends: [Bound<u64>; 2],
+    pub(crate) has: fn(u64, [Bound<u64>; 2]) -> bool,
 }
 
 impl Conditional {
@@ -182,7 +192,7 @@ impl Run<'_> {
 
     /// The value, after everything so far.
     fn value(&mut self, node: &Conditional, label: &Label) -> Result<u64, TaskError> {
-        let Value { access, offset, bytes } = node.value;
+        let Value { access, offset, bytes, within } = node.value;
         let no_memory = || broken("no memory on the host for the value of a condition");
         let staging = Staging::of(&[0; 8]).map(Arc::new).ok_or_else(no_memory)?;
         let host = staging.ptr();
@@ -228,7 +238,8 @@ impl Run<'_> {
         // it is under way; the staging memory is this function's own, and the copy has ended.
         unsafe { from.copy_to_nonoverlapping(value.as_mut_ptr(), bytes) };
         let shift = if cfg!(target_endian = "big") { 8 * (8 - bytes as u32) } else { 0 };
-        Ok(u64::from_ne_bytes(value) >> shift)
+        let value = u64::from_ne_bytes(value) >> shift;
+        Ok(within.map_or(value, |Within { ends, has }| has(value, ends).into()))
     }
 
     /// Waits for everything so far.

@@ -106,8 +106,30 @@ pub struct Function {
     pub item_by_item: Option<(u32, u32)>,
     /// Names of its parameters.
     pub params: &'static [&'static str],
+    /// Texts that its own body prints, by their numbers.
+    pub printed: &'static [(u32, &'static str)],
     /// Its body.
     pub body: &'static Text,
     /// The types: of the parameters, of the result, and then of what the body's entries ask for.
     pub table: fn() -> Vec<Entry>,
+}
+
+impl Function {
+    /// Texts that it and the functions that it calls print, by their numbers.
+    pub fn all_printed(&'static self) -> Vec<(u32, &'static str)> {
+        let (mut all, mut seen, mut left) = (vec![], vec![], vec![self]);
+        while let Some(function) = left.pop() {
+            // Instances of one generic function have one text.
+            if seen.iter().any(|known: &&Text| std::ptr::eq(*known, function.body)) {
+                continue;
+            }
+            seen.push(function.body);
+            all.extend(function.printed);
+            left.extend((function.table)().into_iter().filter_map(|entry| match entry {
+                Entry::Function(called) => Some(called),
+                _ => None,
+            }));
+        }
+        all
+    }
 }

@@ -288,6 +288,10 @@ impl Lower {
                 let fits = self.builder.unary(Unary::Not, beyond);
                 return Ok(Given::Tuple(vec![Given::Value(fits), Given::Value(value)]));
             }
+            Method::CheckedQuotient(op) => {
+                let (value, fits) = self.quotient_if(op, (a, b(0)?), scalar);
+                return Ok(Given::Tuple(vec![Given::Value(fits), Given::Value(value)]));
+            }
             Method::SatMul => {
                 let b = b(0)?;
                 let (value, beyond) = self.with_overflow(Binary::Mul, (a, b), scalar);

@@ -203,11 +203,11 @@ impl Lower {
         self.operator(op, a, b)
     }
 
-    /// An operation of a kernel that is `checked`: of integers it fails beyond their type.
+    /// An operation of a function that is `checked`: of integers it fails beyond their type.
     fn checked(&mut self, of: &Checked, (a, b): (Value, Value), at: At) -> Result<Value> {
         let &(_, plain, op, message) = of;
         let integer = self.builder.type_of(a).scalar().filter(|scalar| scalar.is_int());
-        let Some(scalar) = integer else {
+        let Some(scalar) = integer.filter(|_| !self.gives) else {
             self.site(at);
             return self.operator(plain, a, b);
         };

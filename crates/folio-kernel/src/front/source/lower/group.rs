@@ -67,7 +67,10 @@ impl Lower {
         let mut value = None;
         let body = self.of_items(|lower| {
             lower.frame.locals.insert(item, Given::Item);
-            value = Some(lower.of(body)?);
+            lower.gives = true;
+            let given = lower.of(body);
+            lower.gives = false;
+            value = Some(given?);
             Ok(())
         })?;
         let value = value.ok_or(LowerError::Unsupported("this reduction"))?;

@@ -55,6 +55,31 @@ impl Lower {
         self.builder.op(Op::Select(even, whole, above))
     }
 
+    /// A quotient or remainder, and whether there is one: not by zero, nor beyond the type.
+    pub(super) fn quotient_if(
+        &mut self,
+        op: Binary,
+        (a, b): (Value, Value),
+        scalar: Scalar,
+    ) -> (Value, Value) {
+        let zero = self.builder.bits(scalar, 0);
+        let mut none = self.builder.compare(Compare::Eq, b, zero);
+        // Division by this never fails.
+        let least = self.cast(none, scalar);
+        let by = self.builder.binary(Binary::Or, b, least);
+        let value = self.builder.binary(op, a, by);
+        if scalar.is_signed() {
+            let (first, minus) = (1 << (scalar.bits() - 1), scalar.mask());
+            let (first, minus) =
+                (self.builder.bits(scalar, first), self.builder.bits(scalar, minus));
+            let is_first = self.builder.compare(Compare::Eq, a, first);
+            let is_minus = self.builder.compare(Compare::Eq, b, minus);
+            let beyond = self.builder.binary(Binary::And, is_first, is_minus);
+            none = self.builder.binary(Binary::Or, none, beyond);
+        }
+        (value, self.builder.unary(Unary::Not, none))
+    }
+
     /// What an operation of integers gives, wrapping, and whether its type has the exact value not.
     pub(super) fn with_overflow(
         &mut self,

@@ -51,6 +51,8 @@ pub(super) enum Method {
     DivCeil,
     /// `a.checked_add(b)`, and the others: a value, if there is one.
     Checked(Binary),
+    /// `a.checked_div(b)`, `a.checked_rem(b)`
+    CheckedQuotient(Binary),
     /// `a.saturating_mul(b)`
     SatMul,
     /// `a.pow(n)`
@@ -91,6 +93,8 @@ pub(super) fn find(name: &str) -> Option<Method> {
         "checked_add" => Some(Method::Checked(Binary::Add)),
         "checked_sub" => Some(Method::Checked(Binary::Sub)),
         "checked_mul" => Some(Method::Checked(Binary::Mul)),
+        "checked_div" => Some(Method::CheckedQuotient(Binary::Div)),
+        "checked_rem" => Some(Method::CheckedQuotient(Binary::Rem)),
         "saturating_mul" => Some(Method::SatMul),
         "mul_hi" => binary(Binary::MulHi),
         "wrapping_neg" => unary(Unary::Neg),

@@ -101,7 +101,8 @@ pub fn lower(function: &'static Function) -> Result<Kernel> {
     let frame = Frame::of(function, table, None);
     let (calls, bodies) = (vec![function], HashMap::new());
     let colours = HashMap::new();
-    let mut lower = Lower { builder, calls, inlined: 0, bodies, frame, uniform, colours };
+    let mut lower =
+        Lower { builder, calls, inlined: 0, bodies, frame, uniform, gives: false, colours };
     for (at, name) in function.params.iter().enumerate() {
         let given = match lower.frame.table[at] {
             Entry::Item(_) => Given::Item,
@@ -236,6 +237,8 @@ struct Lower {
     frame: Frame,
     /// In a group kernel's uniform code.
     uniform: bool,
+    /// An item computes what it gives to a reduction or scan, which it cannot leave.
+    gives: bool,
     /// Views of which items own every other cell: the cells' colour.
     colours: HashMap<ParamId, u8>,
 }

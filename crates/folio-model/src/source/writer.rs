@@ -143,7 +143,7 @@ impl Writer {
 
     /// A name: sometimes one that a variable has, which is then hidden.
     pub fn again(&mut self, first: &str) -> String {
-        let fixed = ["self", "N"];
+        let fixed = ["self", "N", "row", "column"];
         let names = self.vars.iter().map(|var| var.name.clone());
         let names = names.filter(|name| !fixed.contains(&name.as_str()) && !name.contains('*'));
         let mut names: Vec<_> = names.collect();

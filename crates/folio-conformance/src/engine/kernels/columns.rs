@@ -50,7 +50,7 @@ fn moves(
         p[i].hits = q[i].b;
     }
     let pair = q[(q[i].a as usize) % q.len()];
-    r[i] = Pair { a: pair.a - 1, b: pair.b };
+    r[i] = Pair { a: pair.a - 1, b: q[k].b + pair.b - q[k].b };
     p_at[i] = pair.b + p[i].hits;
 }
 

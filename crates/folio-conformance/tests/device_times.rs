@@ -15,14 +15,14 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Metadata, Subscriber};
 
-type Told = BTreeMap<&'static str, String>;
+type SpanFields = BTreeMap<&'static str, String>;
 
 /// The ends of all operations.
-static ENDS: Mutex<Vec<Told>> = Mutex::new(Vec::new());
+static ENDS: Mutex<Vec<SpanFields>> = Mutex::new(Vec::new());
 
 struct Ends;
 
-struct Fields<'a>(&'a mut Told);
+struct Fields<'a>(&'a mut SpanFields);
 
 impl Visit for Fields<'_> {
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
@@ -36,7 +36,7 @@ impl Subscriber for Ends {
     }
 
     fn event(&self, event: &tracing::Event<'_>) {
-        let mut told = Told::new();
+        let mut told = SpanFields::new();
         event.record(&mut Fields(&mut told));
         if told.get("message").is_some_and(|message| message == "complete") {
             ENDS.lock().unwrap().push(told);
@@ -64,7 +64,7 @@ fn spins(i: Item, turns: u32, x: InOut<u32>) {
 }
 
 /// The end of a kernel of this label, and how many nanoseconds the host waited for it.
-fn end_of(backend: impl Backend, on: bool, label: &'static str) -> (Told, u64) {
+fn end_of(backend: impl Backend, on: bool, label: &'static str) -> (SpanFields, u64) {
     static LISTEN: Once = Once::new();
     LISTEN.call_once(|| tracing::subscriber::set_global_default(Ends).unwrap());
     let rt = Runtime::builder().backend(backend).device_times(on).build().unwrap();

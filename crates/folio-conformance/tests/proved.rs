@@ -11,10 +11,10 @@ use std::sync::{Arc, Mutex};
 
 /// Notes of each launch whether it is proved.
 #[derive(Clone, Default)]
-struct Told(Arc<Mutex<Vec<bool>>>);
+struct LaunchNotes(Arc<Mutex<Vec<bool>>>);
 
 // SAFETY: it looks at launches, and passes them on.
-unsafe impl Hooks for Told {
+unsafe impl Hooks for LaunchNotes {
     fn operation(&self, lane: &LaneRef, head: &HeadRef<'_>, op: Op<'_>) -> Result<(), HalError> {
         if let Op::Launch(_, _, args) = op {
             self.0.lock().unwrap().push(args.proved);
@@ -24,8 +24,8 @@ unsafe impl Hooks for Told {
 }
 
 /// A runtime with a device that interprets kernels, and what its launches were told.
-fn open() -> (Runtime, Queue, Told) {
-    let told = Told::default();
+fn open() -> (Runtime, Queue, LaunchNotes) {
+    let told = LaunchNotes::default();
     let device = DeviceSpec::new().closures(false).ir(Arc::new(Interpreter));
     let sim = Arc::new(SimBackend::builder().device(device).build());
     let rt = Runtime::builder().backend(Layer::new(told.clone(), sim)).build().unwrap();
@@ -33,7 +33,7 @@ fn open() -> (Runtime, Queue, Told) {
     (rt, q, told)
 }
 
-impl Told {
+impl LaunchNotes {
     /// What has been told since the last time, when all is done.
     fn since(&self, q: &Queue) -> Vec<bool> {
         q.wait().unwrap();

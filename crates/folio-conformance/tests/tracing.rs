@@ -15,7 +15,7 @@ use tracing::{Event, Level, Metadata, Subscriber};
 
 /// A span or an event.
 #[derive(Clone, Debug)]
-struct Told {
+struct TraceRecord {
     /// The span's name, or the event's message.
     name: String,
     level: Level,
@@ -25,7 +25,7 @@ struct Told {
     within: Vec<String>,
 }
 
-impl Told {
+impl TraceRecord {
     fn get(&self, field: &str) -> &str {
         self.fields.get(field).map_or("", String::as_str)
     }
@@ -42,7 +42,7 @@ impl Visit for Fields<'_> {
     }
 }
 
-static TOLD: Mutex<Vec<Told>> = Mutex::new(Vec::new());
+static TOLD: Mutex<Vec<TraceRecord>> = Mutex::new(Vec::new());
 static NAMES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 static LISTENS: AtomicBool = AtomicBool::new(true);
 /// Being told of an end takes long.
@@ -56,7 +56,7 @@ struct Recorder;
 fn note(name: String, metadata: &Metadata<'_>, fields: BTreeMap<&'static str, String>) {
     let within = STACK.with(|stack| stack.borrow().clone());
     let (level, span) = (*metadata.level(), metadata.is_span());
-    TOLD.lock().unwrap().push(Told { name, level, span, fields, within });
+    TOLD.lock().unwrap().push(TraceRecord { name, level, span, fields, within });
 }
 
 impl Subscriber for Recorder {
@@ -97,17 +97,17 @@ impl Subscriber for Recorder {
     }
 }
 
-fn told() -> Vec<Told> {
+fn told() -> Vec<TraceRecord> {
     TOLD.lock().unwrap().clone()
 }
 
 /// Those with this name and label.
-fn of(name: &str, label: &str) -> Vec<Told> {
+fn of(name: &str, label: &str) -> Vec<TraceRecord> {
     told().into_iter().filter(|t| t.name == name && t.get("label").contains(label)).collect()
 }
 
 #[track_caller]
-fn one(name: &str, label: &str) -> Told {
+fn one(name: &str, label: &str) -> TraceRecord {
     let found = of(name, label);
     assert_eq!(found.len(), 1, "{name} {label}: {found:#?}\n{:#?}", told());
     found[0].clone()
@@ -136,9 +136,9 @@ fn eventually(what: &str, done: impl Fn() -> bool) {
 
 /// A command's launch and end, found by its stamp.
 #[track_caller]
-fn runs(plan: &Told, device: &str, failed: bool) {
+fn runs(plan: &TraceRecord, device: &str, failed: bool) {
     let with = |name: &str| {
-        let same = |t: &Told| t.name == name && t.get("stamp") == plan.get("stamp");
+        let same = |t: &TraceRecord| t.name == name && t.get("stamp") == plan.get("stamp");
         told().into_iter().filter(same).collect::<Vec<_>>()
     };
     let what = plan.get("what");
@@ -258,7 +258,7 @@ fn a_subscriber_is_told_of_everything() {
     }
     SLOW.store(false, Ordering::Relaxed);
     for launch in told().iter().filter(|t| t.name == "launch") {
-        let same = |t: &&Told| {
+        let same = |t: &&TraceRecord| {
             t.name == "complete"
                 && ["lane", "tick", "stamp"].iter().all(|f| t.get(f) == launch.get(f))
         };

@@ -89,7 +89,7 @@ impl Seen {
 }
 
 /// What the group does, before its memory is known.
-enum Doing {
+enum GroupWork {
     Nothing,
     /// Bring the data to the host.
     OnHost,
@@ -105,7 +105,7 @@ enum Doing {
 
 /// Drops what another action has replaced, which is an error in the end.
 #[cold]
-fn apart(before: Doing) {
+fn apart(before: GroupWork) {
     drop(before);
 }
 
@@ -118,7 +118,7 @@ pub struct CommandGroup {
     timed: bool,
     made: SmallVec<[GroupAccess; 4]>,
     after: SmallVec<[Stamp; 4]>,
-    doing: Doing,
+    work: GroupWork,
     actions: usize,
     /// Managed pointers that it accesses move with it.
     moves: bool,
@@ -137,7 +137,7 @@ impl CommandGroup {
             timed: false,
             made: SmallVec::new(),
             after: SmallVec::new(),
-            doing: Doing::Nothing,
+            work: GroupWork::Nothing,
             actions: 0,
             moves: false,
             purpose: Purpose::default(),
@@ -202,12 +202,12 @@ impl CommandGroup {
 
     /// The host does it, and not the queue's device.
     pub(crate) fn is_on_host(&self) -> bool {
-        matches!(self.doing, Doing::OnHost | Doing::Task { .. })
+        matches!(self.work, GroupWork::OnHost | GroupWork::Task { .. })
     }
 
     /// Its data goes to the host.
     pub(crate) fn bring_to_host(&mut self) -> &mut Self {
-        self.act(Doing::OnHost);
+        self.act(GroupWork::OnHost);
         self
     }
 
@@ -293,7 +293,7 @@ impl CommandGroup {
         body: HostBody,
     ) {
         let args = parts.into_iter().map(|(part, mode)| self.access(part, mode)).collect();
-        self.act(Doing::Task { body, args });
+        self.act(GroupWork::Task { body, args });
     }
 
     /// Sets all of a part to an element, by its bytes.
@@ -303,19 +303,19 @@ impl CommandGroup {
         self.act_on(Action::Fill { to: self.at(to), pattern });
     }
 
-    fn act(&mut self, doing: Doing) {
+    fn act(&mut self, work: GroupWork) {
         self.actions += 1;
-        let before = std::mem::replace(&mut self.doing, doing);
+        let before = std::mem::replace(&mut self.work, work);
         match before {
             // There is nothing to drop, which a look at the variant alone tells here.
-            Doing::Nothing => std::mem::forget(before),
+            GroupWork::Nothing => std::mem::forget(before),
             _ => apart(before),
         }
     }
 
     /// Works on memory.
     fn act_on(&mut self, action: Action) {
-        self.act(Doing::Memory(Box::new(action)));
+        self.act(GroupWork::Memory(Box::new(action)));
     }
 
     fn hint(&mut self, at: usize, hint: Hint) {
@@ -347,7 +347,7 @@ impl CommandGroup {
         let mut launch = Launch::new(geometry);
         launch.kernel = Some(kernel);
         args.tokens(&mut launch.tokens);
-        self.act(Doing::Kernel(Some(launch)));
+        self.act(GroupWork::Kernel(Some(launch)));
     }
 
     /// Copies a part to another one of the same extent.
@@ -446,8 +446,8 @@ impl CommandGroup {
         let at = self.access(part, Mode::Read).at;
         match to {
             Destination::Device if stays => self.hint(at, Hint::Prefetch),
-            Destination::Device => self.act(Doing::Nothing),
-            Destination::Host => self.act(Doing::OnHost),
+            Destination::Device => self.act(GroupWork::Nothing),
+            Destination::Host => self.act(GroupWork::OnHost),
         }
     }
 
@@ -479,8 +479,8 @@ impl CommandGroup {
             let storage = &made.part.view.storage;
             Access::new((storage.id, &storage.grid), elements, made.mode, DomainId::HOST)
         });
-        let range = match &self.doing {
-            Doing::Kernel(launch) => launch.as_ref().map(|launch| launch.geometry.range),
+        let range = match &self.work {
+            GroupWork::Kernel(launch) => launch.as_ref().map(|launch| launch.geometry.range),
             _ => None,
         };
         (self.label.as_str(), range, accesses.collect())
@@ -490,7 +490,7 @@ impl CommandGroup {
 impl CommandGroup {
     /// The kernel function that it launches, and for how many items.
     pub(crate) fn kernel(&self) -> Option<(Arc<str>, usize)> {
-        let Doing::Kernel(Some(launch)) = &self.doing else { return None };
+        let GroupWork::Kernel(Some(launch)) = &self.work else { return None };
         Some((launch.function.as_ref()?.code.name.clone(), launch.geometry.items()))
     }
 }

@@ -80,15 +80,15 @@ thread_local! {
 /// The thread's arena, lent; another one within a kernel that is run within a kernel. Who has it
 /// gives it back by dropping it.
 #[derive(Debug)]
-pub(super) struct Lent(Box<Arena>);
+pub(super) struct ArenaLoan(Box<Arena>);
 
-impl Lent {
-    pub(super) fn new() -> Lent {
-        Lent(ARENA.try_with(Cell::take).ok().flatten().unwrap_or_default())
+impl ArenaLoan {
+    pub(super) fn new() -> ArenaLoan {
+        ArenaLoan(ARENA.try_with(Cell::take).ok().flatten().unwrap_or_default())
     }
 }
 
-impl std::ops::Deref for Lent {
+impl std::ops::Deref for ArenaLoan {
     type Target = Arena;
     #[inline(always)]
     fn deref(&self) -> &Arena {
@@ -96,7 +96,7 @@ impl std::ops::Deref for Lent {
     }
 }
 
-impl Drop for Lent {
+impl Drop for ArenaLoan {
     fn drop(&mut self) {
         // A thread that is ending keeps nothing.
         let _ = ARENA.try_with(|kept| kept.set(Some(std::mem::take(&mut self.0))));

@@ -1,7 +1,7 @@
 //! Work-groups: what their uniform code and their phases are made of. A phase is a loop over the
 //! group's items, one after the other; so a group needs no threads and no barriers here.
 
-use super::arena::{Arena, Lent};
+use super::arena::{Arena, ArenaLoan};
 use super::combine::{Combine, tree};
 use super::launched::Launched;
 use super::param::{by_dim, last};
@@ -373,7 +373,7 @@ pub struct Groups<'l, const D: usize> {
     next: [usize; 3],
     count: [usize; D],
     size: [usize; D],
-    arena: Lent,
+    arena: ArenaLoan,
 }
 
 impl<'l, const D: usize> Iterator for Groups<'l, D> {
@@ -421,6 +421,6 @@ impl Launched {
         };
         let empty = places.min.iter().zip(&places.max).any(|(first, end)| first >= end);
         let next = if empty { places.max } else { places.min };
-        Groups { launch: self, places, next, count, size, arena: Lent::new() }
+        Groups { launch: self, places, next, count, size, arena: ArenaLoan::new() }
     }
 }

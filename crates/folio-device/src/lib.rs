@@ -108,8 +108,8 @@ pub use self::{
     scatter::{claim_of, scatter, scatter_last},
     shared::{NoDeref, asked},
     slot::{
-        Called, Callee, Form, Given, Inlined, Method, NeedsVariable, Slot, Slotted, constant, form,
-        in_place, method, nothing, place, probe, record, stepped, zeroed,
+        BodyResult, Called, Callee, Form, Inlined, Method, NeedsVariable, Slot, Slotted, constant,
+        form, in_place, method, nothing, place, probe, record, stepped, zeroed,
     },
     spot::Spot,
     strip::{ArrayLanes, Block, Lane, LaneArray, Lanes, Strip, Strips},

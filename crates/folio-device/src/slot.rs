@@ -296,21 +296,21 @@ thread_local! {
 ///
 /// # Safety
 /// The result is a value of the type.
-pub unsafe trait Given {
+pub unsafe trait BodyResult {
     /// A value that is not looked at.
     fn nothing() -> Self;
 }
 
 #[diagnostic::do_not_recommend]
 // SAFETY: a value of the type, which nothing looks at.
-unsafe impl Given for () {
+unsafe impl BodyResult for () {
     #[inline(always)]
     fn nothing() {}
 }
 
 #[diagnostic::do_not_recommend]
 // SAFETY: a value of the type, which nothing looks at.
-unsafe impl<T: Shared> Given for T {
+unsafe impl<T: Shared> BodyResult for T {
     #[inline(always)]
     fn nothing() -> T {
         zeroed()
@@ -319,7 +319,7 @@ unsafe impl<T: Shared> Given for T {
 
 #[diagnostic::do_not_recommend]
 // SAFETY: a value of the type, which nothing looks at.
-unsafe impl<T: Shared> Given for Option<T> {
+unsafe impl<T: Shared> BodyResult for Option<T> {
     #[inline(always)]
     fn nothing() -> Option<T> {
         None
@@ -335,7 +335,7 @@ pub fn zeroed<T: Shared>() -> T {
 
 /// Where nothing of use can be given: in probing, and after a failed assertion.
 #[inline(always)]
-pub fn nothing<T: Given>() -> T {
+pub fn nothing<T: BodyResult>() -> T {
     T::nothing()
 }
 

@@ -1,7 +1,7 @@
 //! Violations in a kernel on the CPU (semantics 10): noted where they happen, on cold paths only,
 //! and asked for when the block has ended.
 
-use super::slot::{Given, nothing};
+use super::slot::{BodyResult, nothing};
 use folio_kernel::Site;
 use folio_kernel::source::{Function, WRITTEN_TWICE};
 use folio_kernel::{Violation, ViolationKind};
@@ -90,7 +90,7 @@ struct Ended;
 #[cold]
 #[inline(never)]
 #[track_caller]
-pub fn end_item<T: Given>(message: &'static str) -> T {
+pub fn end_item<T: BodyResult>(message: &'static str) -> T {
     assert_failed(message);
     if cfg!(panic = "unwind") {
         resume_unwind(Box::new(Ended));

@@ -152,13 +152,13 @@ pub fn asked(arguments: &TokenStream, item: &TokenStream) -> Option<TokenStream>
 }
 
 /// A struct, and its fields.
-struct Known {
+struct KnownStruct {
     name: Ident,
     fields: FieldsNamed,
 }
 
 struct Question {
-    known: Vec<Known>,
+    known: Vec<KnownStruct>,
     others: Vec<Path>,
     arguments: TokenStream,
     item: TokenStream,
@@ -172,7 +172,7 @@ impl Question {
         braced!(arguments in input);
         let (mut known, mut others) = (vec![], vec![]);
         while !told.is_empty() {
-            known.push(Known { name: told.parse()?, fields: told.parse()? });
+            known.push(KnownStruct { name: told.parse()?, fields: told.parse()? });
         }
         while !asked.is_empty() {
             others.push(asked.parse()?);
@@ -188,7 +188,7 @@ pub fn kernel(tokens: TokenStream) -> TokenStream {
         Err(error) => return error.to_compile_error(),
     };
     if let Some((next, others)) = others.split_first() {
-        let known = known.iter().map(|Known { name, fields }| quote!(#name #fields));
+        let known = known.iter().map(|KnownStruct { name, fields }| quote!(#name #fields));
         return quote!(#next! { [#(#known)*] [#(#others)*] {#arguments} #item });
     }
     match apart(item, &known) {
@@ -198,7 +198,7 @@ pub fn kernel(tokens: TokenStream) -> TokenStream {
 }
 
 /// The kernel with a view for each field.
-fn apart(item: TokenStream, known: &[Known]) -> syn::Result<(TokenStream, Vec<Columns>)> {
+fn apart(item: TokenStream, known: &[KnownStruct]) -> syn::Result<(TokenStream, Vec<Columns>)> {
     let mut function: ItemFn = syn::parse2(item)?;
     let (mut inputs, mut all) = (vec![], vec![]);
     for input in std::mem::take(&mut function.sig.inputs) {
@@ -212,7 +212,7 @@ fn apart(item: TokenStream, known: &[Known]) -> syn::Result<(TokenStream, Vec<Co
         };
         let found =
             known.iter().find(|known| of.segments.last().is_some_and(|s| s.ident == known.name));
-        let Some(Known { fields, .. }) = found else {
+        let Some(KnownStruct { fields, .. }) = found else {
             let text = "kernel: name the struct by its own name, and import it";
             return Err(Error::new(of.span(), text));
         };

@@ -4,7 +4,7 @@
 
 use crate::program::{Action, Memory, Program, What};
 use crate::run::{Outcome, Record};
-use crate::world::Told;
+use crate::world::ReportedFailure;
 use folio_core::Cause;
 use folio_core::hal::HalErrorKind;
 use folio_layers::{Fault, Fired, OpKind, Site};
@@ -126,7 +126,7 @@ impl Blame<'_> {
     }
 
     /// Whether the handler was told of this fault, or of a consequence.
-    fn explains(&self, told: &Told) -> bool {
+    fn explains(&self, told: &ReportedFailure) -> bool {
         let kind = match &told.cause {
             Cause::Backend(error) => format!("{:?}", error.kind),
             Cause::DataLost => {

@@ -87,24 +87,24 @@ pub enum Handle {
     /// USM.
     Usm(Arc<Mutex<AnyUsm>>),
     /// The host's own.
-    Lent(Arc<Lent>),
+    Lent(Arc<HostWords>),
 }
 
 /// Memory of the host's own, whose users answer for their order.
-pub struct Lent {
+pub struct HostWords {
     words: *mut [u64],
 }
 
 // SAFETY: it is an address; `load` and `store` leave to their callers when it is used.
-unsafe impl Send for Lent {}
+unsafe impl Send for HostWords {}
 // SAFETY: as above.
-unsafe impl Sync for Lent {}
+unsafe impl Sync for HostWords {}
 
-impl Lent {
-    fn new(at: usize, spec: &BufferSpec) -> Lent {
+impl HostWords {
+    fn new(at: usize, spec: &BufferSpec) -> HostWords {
         let (volume, size) = (spec.dims.iter().product::<usize>(), spec.ty.size());
         let words = vec![0u64; (volume * size).div_ceil(8)].into_boxed_slice();
-        let lent = Lent { words: Box::into_raw(words) };
+        let lent = HostWords { words: Box::into_raw(words) };
         for element in (0..volume).filter(|_| spec.initialised) {
             // SAFETY: nobody else knows of the memory, which has that many elements.
             unsafe { store(lent.address(), spec.ty, element, compute::initial(at, element)) };
@@ -122,7 +122,7 @@ impl Lent {
     }
 }
 
-impl Drop for Lent {
+impl Drop for HostWords {
     fn drop(&mut self) {
         // SAFETY: it came from a box, and whoever runs a program keeps it until all is over.
         drop(unsafe { Box::from_raw(self.words) });
@@ -177,7 +177,7 @@ pub fn make(
         Memory::Borrowed => return Ok(None),
         Memory::Own => own((rt, queue), at, spec, kept)?,
         Memory::Lent => {
-            let lent = Arc::new(Lent::new(at, spec));
+            let lent = Arc::new(HostWords::new(at, spec));
             kept.memory.push(Box::new(lent.clone()));
             Handle::Lent(lent)
         }
@@ -271,7 +271,7 @@ fn over<T: Elem>(
             pointer
         }
         _ => {
-            let lent = Arc::new(Lent::new(at, spec));
+            let lent = Arc::new(HostWords::new(at, spec));
             kept.memory.push(Box::new(lent.clone()));
             UsmPtr::of_host(rt, std::ptr::with_exposed_provenance_mut(lent.address()), lent.bytes())
         }

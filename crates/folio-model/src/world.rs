@@ -59,7 +59,7 @@ impl Wrap for Plain {
 
 /// A failure as the handler was told of it.
 #[derive(Clone, Debug)]
-pub struct Told {
+pub struct ReportedFailure {
     /// Its number.
     pub id: u64,
     /// The kind of the failed thing.
@@ -72,9 +72,9 @@ pub struct Told {
     pub cause: Cause,
 }
 
-impl From<&Failure> for Told {
-    fn from(failure: &Failure) -> Told {
-        Told {
+impl From<&Failure> for ReportedFailure {
+    fn from(failure: &Failure) -> ReportedFailure {
+        ReportedFailure {
             id: failure.id(),
             what: failure.what(),
             label: failure.label().to_owned(),
@@ -95,7 +95,7 @@ pub struct World {
     /// Of the layer that validates.
     pub reports: Vec<Report>,
     /// The failures that the handler was told of.
-    pub told: Arc<Mutex<Vec<Told>>>,
+    pub told: Arc<Mutex<Vec<ReportedFailure>>>,
     /// Memory of devices that is out, where the runtime cannot be asked for it.
     pub live: Live,
     /// How many simulated devices there are.
@@ -183,11 +183,13 @@ impl World {
             backends.push(Arc::new(backend));
         }
         backends.extend(config.machines.iter().map(|machine| machine.backend()));
-        let told: Arc<Mutex<Vec<Told>>> = Arc::default();
+        let told: Arc<Mutex<Vec<ReportedFailure>>> = Arc::default();
         let sink = told.clone();
         // The same physical device may be there by two backends.
         let mut builder = Runtime::builder().keep_twins().on_failure(move |failure| {
-            sink.lock().unwrap_or_else(PoisonError::into_inner).push(Told::from(&**failure));
+            sink.lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(ReportedFailure::from(&**failure));
         });
         let mut reports = Vec::new();
         let live = Live::default();

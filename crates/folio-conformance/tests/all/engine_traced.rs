@@ -9,13 +9,13 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-type Told = BTreeMap<String, String>;
+type SpanFields = BTreeMap<String, String>;
 
 /// Keeps the events that the engine calls `transfer`, field by field.
 #[derive(Clone, Default)]
-struct Transfers(Arc<Mutex<Vec<Told>>>);
+struct Transfers(Arc<Mutex<Vec<SpanFields>>>);
 
-struct Fields<'a>(&'a mut Told);
+struct Fields<'a>(&'a mut SpanFields);
 
 impl Visit for Fields<'_> {
     fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
@@ -29,7 +29,7 @@ impl Subscriber for Transfers {
     }
 
     fn event(&self, event: &Event<'_>) {
-        let mut told = Told::new();
+        let mut told = SpanFields::new();
         event.record(&mut Fields(&mut told));
         if told.get("message").is_some_and(|message| message == "transfer") {
             self.0.lock().unwrap().push(told);

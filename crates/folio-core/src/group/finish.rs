@@ -2,7 +2,7 @@
 
 use super::run::MANY_ITEMS;
 use super::task::timed_task;
-use super::{CommandGroup, Doing, GroupAccess, Seen};
+use super::{CommandGroup, GroupAccess, GroupWork, Seen};
 use crate::buffer::{Part, View};
 use crate::call::{checks, deny_checks, group_beyond, proves};
 use crate::engine::kernels::launch::{Function, Launch};
@@ -58,9 +58,9 @@ impl CommandGroup {
         if managed && !self.moves {
             self.check_managed(place)?;
         }
-        match &mut self.doing {
+        match &mut self.work {
             // Taken from where it lies: what is done is large.
-            Doing::Kernel(launch) => {
+            GroupWork::Kernel(launch) => {
                 let launch = launch.take();
                 self.launch(command, launch)?;
             }
@@ -132,7 +132,7 @@ impl CommandGroup {
     fn check_homes(&self, accesses: &[Access], place: DomainId, on_host: bool) -> Result<()> {
         let is_own = |action: &Action| action.raw().next().is_none();
         let copies = |action: &Action| matches!(action, Action::Copy { .. }) && is_own(action);
-        if matches!(&self.doing, Doing::Memory(action) if copies(action)) {
+        if matches!(&self.work, GroupWork::Memory(action) if copies(action)) {
             return Ok(());
         }
         for (made, access) in self.made.iter().zip(accesses) {
@@ -167,7 +167,7 @@ impl CommandGroup {
 
     /// Fills and hints are for memory of the device itself.
     fn check_raw(&self, place: DomainId) -> Result<()> {
-        let Doing::Memory(action) = &self.doing else { return Ok(()) };
+        let GroupWork::Memory(action) = &self.work else { return Ok(()) };
         if matches!(**action, Action::Copy { .. }) {
             return Ok(());
         }
@@ -200,8 +200,8 @@ impl CommandGroup {
 
     /// The name of the parameter that an access is for, if the command calls a `#[kernel]`.
     fn parameter_name(&self, at: usize) -> Label {
-        match &self.doing {
-            Doing::Kernel(Some(launch)) => launch.parameter(at),
+        match &self.work {
+            GroupWork::Kernel(Some(launch)) => launch.parameter(at),
             _ => Label::NONE,
         }
     }
@@ -306,12 +306,12 @@ impl CommandGroup {
     }
 
     fn action(&mut self, command: &mut Command) -> Result<()> {
-        command.action = match std::mem::replace(&mut self.doing, Doing::Nothing) {
-            Doing::Nothing | Doing::OnHost => Action::Nothing,
-            Doing::Kernel(launch) => Action::Launch(launch),
-            Doing::Memory(action) if action.extent().contains(&0) => Action::Nothing,
-            Doing::Memory(action) => *action,
-            Doing::Task { body, args } => {
+        command.action = match std::mem::replace(&mut self.work, GroupWork::Nothing) {
+            GroupWork::Nothing | GroupWork::OnHost => Action::Nothing,
+            GroupWork::Kernel(launch) => Action::Launch(launch),
+            GroupWork::Memory(action) if action.extent().contains(&0) => Action::Nothing,
+            GroupWork::Memory(action) => *action,
+            GroupWork::Task { body, args } => {
                 let (mut params, mut seen) = (SmallVec::new(), Seen::default());
                 for (nth, token) in args.iter().enumerate() {
                     let at = self.made_at(token, &args[..nth], &mut seen)?;

@@ -1,6 +1,6 @@
 //! Interop tasks in command groups: commands of a driver's own, in Folio's order.
 
-use super::{CommandGroup, Doing, EachRun, TaskResult};
+use super::{CommandGroup, EachRun, GroupWork, TaskResult};
 use crate::engine::kernels::interop::{Body, Task};
 use crate::engine::kernels::launch::Launch;
 use crate::error::{Cause, Error, Result};
@@ -52,7 +52,7 @@ impl CommandGroup {
         }
         let (native, name) = (TypeId::of::<N>(), std::any::type_name::<N>());
         launch.foreign = Some(Box::new(Task { native, name, body, captures }));
-        self.act(Doing::Kernel(Some(launch)));
+        self.act(GroupWork::Kernel(Some(launch)));
     }
 
     /// Gives a launch an access as its next parameter.

@@ -1,6 +1,6 @@
 //! Launches of opaque kernels in command groups.
 
-use super::{CommandGroup, Doing};
+use super::{CommandGroup, GroupWork};
 use crate::buffer::{widen, widen_at};
 use crate::engine::kernels::launch::{Launch, Opaque};
 use crate::error::{Error, Label, Result};
@@ -64,7 +64,7 @@ impl CommandGroup {
         };
         let mut launch = Launch::new(geometry);
         match self.pass(&mut launch, kernel, args) {
-            Ok(()) => self.act(Doing::Kernel(Some(launch))),
+            Ok(()) => self.act(GroupWork::Kernel(Some(launch))),
             Err(error) => {
                 launch.recycle();
                 self.refuse(error);

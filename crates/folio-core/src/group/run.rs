@@ -1,7 +1,7 @@
 //! Kernel calls in command groups: which accesses they make.
 
 use super::finish::param;
-use super::{CommandGroup, Doing};
+use super::{CommandGroup, GroupWork};
 use crate::buffer::{Part, widen, widen_at};
 use crate::call::{KernelCall, Passed, Places, Plan, RunsIn, code_of, function_of};
 use crate::engine::kernels::launch::{Function, Launch, Scalars};
@@ -158,7 +158,7 @@ impl CommandGroup {
 
     /// The launch that was described has this shape.
     pub(crate) fn set_shape(&mut self, shape: u8) {
-        if let Doing::Kernel(Some(launch)) = &mut self.doing {
+        if let GroupWork::Kernel(Some(launch)) = &mut self.work {
             launch.geometry.shape = shape;
         }
     }
@@ -215,6 +215,6 @@ impl CommandGroup {
         }
         launch.function = Some(function);
         launch.scalars = std::mem::take(scalars);
-        self.act(Doing::Kernel(Some(launch)));
+        self.act(GroupWork::Kernel(Some(launch)));
     }
 }

@@ -1,6 +1,6 @@
 //! Host tasks: how they are described, what they return, and when they ran.
 
-use super::{CommandGroup, Doing};
+use super::{CommandGroup, GroupWork};
 use crate::engine::runs::command::HostBody;
 use crate::error::Cause;
 use crate::hal::{ParamPtr, Timing};
@@ -58,7 +58,7 @@ impl CommandGroup {
     fn act_on_host(&mut self, args: &impl HostArgs, body: HostBody) {
         let mut tokens = SmallVec::new();
         args.tokens(&mut tokens);
-        self.act(Doing::Task { body, args: tokens });
+        self.act(GroupWork::Task { body, args: tokens });
     }
 }
 

@@ -250,48 +250,48 @@ pub fn sums(i: Item, x: In<i32>, sum: Reduce<i32, Add>) {
 
 /// Where commands go: a queue, which runs them, or a graph, as its nodes.
 pub trait Commands {
-    type Told;
+    type Submitted;
 
-    fn put(&self, build: impl FnOnce(&mut CommandGroup)) -> Self::Told;
+    fn put(&self, build: impl FnOnce(&mut CommandGroup)) -> Self::Submitted;
 
     /// Adds `n` to each element.
-    fn bump(&self, n: i32, x: &Numbers) -> Self::Told {
+    fn bump(&self, n: i32, x: &Numbers) -> Self::Submitted {
         self.put(|cg| cg.run(N, adds(n, x)))
     }
 
     /// As [`bump`](Self::bump), of a part.
-    fn bump_part(&self, n: i32, x: &Numbers, part: Range<usize>) -> Self::Told {
+    fn bump_part(&self, n: i32, x: &Numbers, part: Range<usize>) -> Self::Submitted {
         let len = part.len();
         self.put(|cg| cg.run(len, adds(n, x.slice_mut([part.start], [len]).unwrap())))
     }
 
     /// Reads `x` and changes `y`.
-    fn mix(&self, x: &Numbers, y: &Numbers) -> Self::Told {
+    fn mix(&self, x: &Numbers, y: &Numbers) -> Self::Submitted {
         self.put(|cg| cg.run(N, adds_up(x, y)))
     }
 
     /// Reads `x` and `y`, and writes all of `z`.
-    fn merge(&self, x: &Numbers, y: &Numbers, z: &Numbers) -> Self::Told {
+    fn merge(&self, x: &Numbers, y: &Numbers, z: &Numbers) -> Self::Submitted {
         self.put(|cg| cg.run(N, joins(x, y, z)))
     }
 
     /// Fills `x`.
-    fn set(&self, x: &Numbers, value: i32) -> Self::Told {
+    fn set(&self, x: &Numbers, value: i32) -> Self::Submitted {
         self.put(|cg| cg.fill(x, value))
     }
 
     /// Copies `x` to `y`.
-    fn copy_to(&self, x: &Numbers, y: &Numbers) -> Self::Told {
+    fn copy_to(&self, x: &Numbers, y: &Numbers) -> Self::Submitted {
         self.put(|cg| cg.copy(x, y))
     }
 
     /// A kernel in which a check is left. It fails at an element that there is.
-    fn check_at(&self, at: usize, x: &Numbers) -> Self::Told {
+    fn check_at(&self, at: usize, x: &Numbers) -> Self::Submitted {
         self.put(|cg| cg.run(N, fails_at(at, x)))
     }
 
     /// A closure, which changes `x`.
-    fn closure(&self, x: &Numbers) -> Self::Told {
+    fn closure(&self, x: &Numbers) -> Self::Submitted {
         self.put(|cg| {
             let x = cg.read_write(x);
             cg.host_kernel([N], x, |i, mut x| x[i] += 1);
@@ -299,12 +299,12 @@ pub trait Commands {
     }
 
     /// The sum of `x`.
-    fn total(&self, x: &Numbers, sum: &Numbers) -> Self::Told {
+    fn total(&self, x: &Numbers, sum: &Numbers) -> Self::Submitted {
         self.put(|cg| cg.run(N, sums(x, sum.slice_mut([0], [1]).unwrap())))
     }
 
     /// A host task that changes `x`. It notes its name.
-    fn task(&self, book: &Book, name: &'static str, x: &Numbers) -> Self::Told {
+    fn task(&self, book: &Book, name: &'static str, x: &Numbers) -> Self::Submitted {
         let book = book.clone();
         self.put(|cg| {
             let x = cg.read_write(x);
@@ -314,7 +314,7 @@ pub trait Commands {
 }
 
 impl Commands for Graph {
-    type Told = Node;
+    type Submitted = Node;
 
     fn put(&self, build: impl FnOnce(&mut CommandGroup)) -> Node {
         self.add(build).unwrap()
@@ -322,7 +322,7 @@ impl Commands for Graph {
 }
 
 impl Commands for Queue {
-    type Told = Event;
+    type Submitted = Event;
 
     fn put(&self, build: impl FnOnce(&mut CommandGroup)) -> Event {
         self.submit(|cg| {

@@ -14,7 +14,7 @@ use syn::{Expr, ExprClosure, ExprMethodCall, ExprPath, ExprReference, Pat, Retur
 
 /// A variable that the source takes for a reference.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Lent {
+pub(super) enum Alias {
     /// It is one: `&`, or with `true` `&mut`.
     Reference(bool),
     /// It is a value, of an array that is gone through.
@@ -26,14 +26,14 @@ impl Walk {
     pub fn takes(&mut self, at: u16, by: By) {
         let lent = match by {
             By::Value => return,
-            By::Reference => Lent::Reference(false),
-            By::Change => Lent::Reference(true),
+            By::Reference => Alias::Reference(false),
+            By::Change => Alias::Reference(true),
         };
         self.lent.insert(at, lent);
     }
 
     /// What this variable is taken for.
-    fn lent(&self, of: &Expr) -> Option<Lent> {
+    fn lent(&self, of: &Expr) -> Option<Alias> {
         self.lent.get(&self.number(bare(of))?).copied()
     }
 
@@ -48,7 +48,7 @@ impl Walk {
             Pat::Wild(_) => {}
             Pat::Ident(name) if name.mutability.is_none() => {
                 let at = self.scopes.find(&name.ident);
-                self.lent.extend(at.map(|at| (at, Lent::Copy)));
+                self.lent.extend(at.map(|at| (at, Alias::Copy)));
             }
             _ => {
                 self.refuse(pat.span(), "a reference has a name without `mut` and type here");
@@ -59,8 +59,8 @@ impl Walk {
     /// The value of a variable, in Rust.
     pub(super) fn value_of(&self, at: u16, path: &ExprPath) -> TokenStream {
         match self.lent.get(&at) {
-            Some(Lent::Reference(_)) => quote_spanned!(path.span() => (*#path)),
-            Some(Lent::Copy) | None => path.to_token_stream(),
+            Some(Alias::Reference(_)) => quote_spanned!(path.span() => (*#path)),
+            Some(Alias::Copy) | None => path.to_token_stream(),
         }
     }
 
@@ -89,7 +89,7 @@ impl Walk {
             of => {
                 let (native, tree) = self.expr(arg);
                 match self.lent(of) {
-                    Some(Lent::Reference(true)) => {
+                    Some(Alias::Reference(true)) => {
                         (quote_spanned!(of.span() => &mut #native), tree)
                     }
                     Some(_) => (quote_spanned!(of.span() => &#native), tree),
@@ -208,12 +208,12 @@ impl Walk {
     ) -> Option<(TokenStream, u16)> {
         let number = self.number(root(&call.receiver))?;
         let changes = match self.lent.get(&number) {
-            Some(lent) => *lent == Lent::Reference(true),
+            Some(lent) => *lent == Alias::Reference(true),
             None => self.scopes.is_mutable(number),
         };
         let lends = |arg: &Expr| match bare(arg) {
             Expr::Reference(lends) => lends.mutability.is_some(),
-            of => self.lent(of) == Some(Lent::Reference(true)),
+            of => self.lent(of) == Some(Alias::Reference(true)),
         };
         if !changes || !self.may_change(number) || call.args.iter().any(lends) {
             return None;

@@ -132,7 +132,7 @@ pub struct Walk {
     /// Constants of the function's block, with their names.
     constants: Vec<(Ident, TokenStream)>,
     /// Variables that are references, or stand for one.
-    lent: HashMap<u16, lent::Lent>,
+    lent: HashMap<u16, lent::Alias>,
     /// By number: the parameters, and what is special about them.
     params: Vec<(Ident, Special)>,
     /// Whose code this is.

@@ -16,7 +16,7 @@ use folio_core::geom::{Box3, Dims, linear};
 
 /// The knowledge of a byte.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Known {
+enum Certainty {
     Exact,
     Loose,
     Wild,
@@ -25,7 +25,7 @@ enum Known {
 pub(super) struct Storage {
     pub(super) spec: BufferSpec,
     bytes: Vec<u8>,
-    known: Vec<Known>,
+    known: Vec<Certainty>,
     /// Every value that each byte ever had.
     past: Vec<[u64; 4]>,
     pub(super) pages: Residency,
@@ -66,7 +66,7 @@ impl Storage {
             _ => {}
         }
         let pages = Residency::new(place::grid(spec), size, current);
-        let known = vec![Known::Exact; bytes.len()];
+        let known = vec![Certainty::Exact; bytes.len()];
         Storage {
             spec: spec.clone(),
             bytes,
@@ -88,7 +88,7 @@ impl Storage {
     /// The value of an element, if it is known.
     pub(super) fn get(&self, view: &View, cell: Dims) -> Option<u64> {
         let range = Storage::range(view, cell);
-        let exact = self.known[range.clone()].iter().all(|k| *k == Known::Exact);
+        let exact = self.known[range.clone()].iter().all(|k| *k == Certainty::Exact);
         exact.then(|| self.raw(range))
     }
 
@@ -103,7 +103,7 @@ impl Storage {
                 Some(value) => {
                     let byte = (value >> (8 * nth)) as u8;
                     self.bytes[at] = byte;
-                    self.known[at] = Known::Exact;
+                    self.known[at] = Certainty::Exact;
                     self.past[at][usize::from(byte >> 6)] |= 1 << (byte & 63);
                 }
                 None => self.forget_byte(at),
@@ -112,7 +112,7 @@ impl Storage {
     }
 
     fn forget_byte(&mut self, at: usize) {
-        self.known[at] = Known::Wild;
+        self.known[at] = Certainty::Wild;
         self.past[at] = [u64::MAX; 4];
     }
 
@@ -154,7 +154,7 @@ impl Storage {
 
     fn loosen_bytes(&mut self, range: std::ops::Range<usize>) {
         for known in &mut self.known[range] {
-            *known = if *known == Known::Wild { Known::Wild } else { Known::Loose };
+            *known = if *known == Certainty::Wild { Certainty::Wild } else { Certainty::Loose };
         }
     }
 
@@ -168,9 +168,9 @@ impl Storage {
                 let byte = (found >> (8 * nth)) as u8;
                 let past = self.past[at][usize::from(byte >> 6)] & 1 << (byte & 63) != 0;
                 let right = match self.known[at] {
-                    Known::Exact => byte == self.bytes[at] || (earlier && past),
-                    Known::Loose => past,
-                    Known::Wild => true,
+                    Certainty::Exact => byte == self.bytes[at] || (earlier && past),
+                    Certainty::Loose => past,
+                    Certainty::Wild => true,
                 };
                 if !right {
                     let (known, b) = (self.known[at], view.buffer);

@@ -1,11 +1,11 @@
 //! The end of a run: everything is read, waited for and dropped, and what is left is noted.
 
-use super::{Doing, Outcome, Record, Runner, Seen, idle, lock, views};
+use super::{Outcome, PendingStep, Record, Runner, Seen, idle, lock, views};
 use crate::handle::Handle;
 use crate::live::Live;
 use crate::program::{Action, BufferSpec, Memory, View, What};
 use crate::typed::{self, Digest};
-use crate::world::{Told, World, Wrap};
+use crate::world::{ReportedFailure, World, Wrap};
 use folio_core::geom::Box3;
 use folio_core::{Event, Result, Runtime, Status};
 use folio_layers::Report;
@@ -32,7 +32,7 @@ impl Runner<'_> {
     }
 
     /// Reads everything, waits for everything, drops everything, and looks for what is left.
-    pub(super) fn finish(self, all: &mut Vec<Doing>, record: &mut Record) {
+    pub(super) fn finish(self, all: &mut Vec<PendingStep>, record: &mut Record) {
         // The buffers before anything else is waited for. Borrowed memory is back with its owner.
         for (spec, buffer) in self.program.buffers.iter().zip(&self.buffers) {
             if spec.memory == Memory::Borrowed {
@@ -45,22 +45,24 @@ impl Runner<'_> {
                 Handle::Usm(_) | Handle::Lent(_) => None,
             })
             .collect();
-        for doing in all.iter_mut() {
-            if let Some(event) = &doing.event {
+        for pending in all.iter_mut() {
+            if let Some(event) = &pending.event {
                 let waited = event.wait();
-                doing.seen.end = Outcome::of(&waited);
+                pending.seen.end = Outcome::of(&waited);
                 let sticky = match event.status() {
                     Status::Failed(error) => Outcome::from_error(&error),
                     Status::Done => Outcome::Fine,
                     _ => Outcome::Other("pending after a wait".to_owned()),
                 };
-                if sticky != doing.seen.end {
-                    let now = (&doing.seen.end, sticky);
-                    record.wrong.push(format!("step {}: wait and status: {now:?}", doing.seen.id));
+                if sticky != pending.seen.end {
+                    let now = (&pending.seen.end, sticky);
+                    record
+                        .wrong
+                        .push(format!("step {}: wait and status: {now:?}", pending.seen.id));
                 }
             }
-            if let Some(digest) = &doing.digest {
-                doing.seen.digest = digest.load(Ordering::SeqCst);
+            if let Some(digest) = &pending.digest {
+                pending.seen.digest = digest.load(Ordering::SeqCst);
             }
         }
         for at in 0..self.buffers.len() {
@@ -107,8 +109,8 @@ impl Runner<'_> {
 
     /// Drops everything at once. Submitted commands run to their ends all the same: a last command
     /// comes after all others, and its captured values go when it has run, or never will.
-    pub(super) fn abandon(self, all: Vec<Doing>, record: &mut Record) {
-        let by_address = |d: &&Doing| self.uses_usm_by_address(d.seen.id);
+    pub(super) fn abandon(self, all: Vec<PendingStep>, record: &mut Record) {
+        let by_address = |d: &&PendingStep| self.uses_usm_by_address(d.seen.id);
         // Each of them, whether or not another has failed.
         let needed = all.iter().filter(by_address).filter_map(|d| d.event.as_ref());
         let waited: Vec<Result<()>> = needed.map(Event::wait).collect();
@@ -129,7 +131,7 @@ impl Runner<'_> {
             .map(|handle| handle.filter(|h| matches!(h, Handle::Lent(_))))
             .collect();
         let coming = coming.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let digests = all.into_iter().map(|Doing { seen, digest, .. }| (seen, digest));
+        let digests = all.into_iter().map(|PendingStep { seen, digest, .. }| (seen, digest));
         let steps: Vec<(Seen, Option<Digest>)> = digests.collect();
         drop(events);
         let World { rt, queues, sim, reports, told, live, .. } = world;
@@ -200,7 +202,7 @@ fn broken(sim: Option<&SimHandle>, reports: &[Report], record: &mut Record) {
 }
 
 /// Whoever notices a failure tells of it when it holds no lock any more: soon after.
-fn await_reports(told: &Mutex<Vec<Told>>, wrap: &dyn Wrap, record: &mut Record) {
+fn await_reports(told: &Mutex<Vec<ReportedFailure>>, wrap: &dyn Wrap, record: &mut Record) {
     let finals = record.finals.iter().flatten().map(|(call, _)| call);
     let ends = record.steps.iter().flat_map(|s| [&s.call, &s.end]).chain(finals);
     let failed: Vec<u64> = ends

@@ -11,7 +11,7 @@ use crate::handle::{self, Handle, Kept};
 use crate::order::Order;
 use crate::program::{Action, Ends, Memory, Program, Step, Ty, View, What};
 use crate::typed::{self, Digest, Job, Place};
-use crate::world::{Told, World, Wrap, chosen, frozen};
+use crate::world::{ReportedFailure, World, Wrap, chosen, frozen};
 use folio_core::{CommandGroup, Counters, Error, Event, Moves, Result, Runtime};
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
@@ -153,7 +153,7 @@ pub struct Record {
     /// The failures that each queue's `wait` returned until it returned nothing.
     pub queues: Vec<Vec<(u64, String)>>,
     /// The failures that the handler was told.
-    pub told: Vec<Told>,
+    pub told: Vec<ReportedFailure>,
     /// Errors, whatever the oracle says.
     pub wrong: Vec<String>,
     /// Transfers of the runtime, and what simulated devices did.
@@ -161,15 +161,15 @@ pub struct Record {
 }
 
 /// A step on its way.
-struct Doing {
+struct PendingStep {
     seen: Seen,
     event: Option<Event>,
     digest: Option<Digest>,
 }
 
-impl Doing {
-    fn new(id: u32) -> Doing {
-        Doing { seen: Seen::new(id), event: None, digest: None }
+impl PendingStep {
+    fn new(id: u32) -> PendingStep {
+        PendingStep { seen: Seen::new(id), event: None, digest: None }
     }
 }
 
@@ -254,12 +254,12 @@ fn run_here(program: &Program, wrap: &dyn Wrap) -> Record {
 }
 
 impl Runner<'_> {
-    fn steps(&self) -> Vec<Doing> {
+    fn steps(&self) -> Vec<PendingStep> {
         let threads = self.program.threads();
         if threads == 1 {
             return self.thread(0);
         }
-        let mut all: Vec<Doing> = std::thread::scope(|scope| {
+        let mut all: Vec<PendingStep> = std::thread::scope(|scope| {
             let handles: Vec<_> =
                 (0..threads).map(|t| scope.spawn(move || self.thread(t))).collect();
             handles.into_iter().filter_map(|h| h.join().ok()).flatten().collect()
@@ -269,7 +269,7 @@ impl Runner<'_> {
         all
     }
 
-    fn thread(&self, thread: usize) -> Vec<Doing> {
+    fn thread(&self, thread: usize) -> Vec<PendingStep> {
         let order = Order::new(self.program);
         let mut mine = Mine { held: Vec::new(), order, scopes: Vec::new() };
         let mut steps = self.program.steps.iter().filter(|s| s.thread == thread);
@@ -287,7 +287,7 @@ impl Runner<'_> {
         self.buffer(at).map(|handle| handle.moves()).unwrap_or_default()
     }
 
-    fn step(&self, step: &Step, mine: &mut Mine) -> Option<Doing> {
+    fn step(&self, step: &Step, mine: &mut Mine) -> Option<PendingStep> {
         let named = match &step.what {
             // The buffer may be gone.
             What::Drop { .. } => Vec::new(),
@@ -303,15 +303,15 @@ impl Runner<'_> {
             self.world.thaw();
         }
         let before: Vec<Moves> = named.iter().map(|b| self.counters(*b)).collect();
-        let mut doing = self.perform(step, &mut mine.held)?;
-        mine.order.note(step, &doing.seen);
+        let mut pending = self.perform(step, &mut mine.held)?;
+        mine.order.note(step, &pending.seen);
         for (at, before) in named.iter().zip(before) {
-            doing.seen.moved.push((*at, between(before, self.counters(*at))));
+            pending.seen.moved.push((*at, between(before, self.counters(*at))));
         }
-        if let Some(event) = &doing.event {
+        if let Some(event) = &pending.event {
             lock(&self.events).push((step.id, event.clone()));
         }
-        Some(doing)
+        Some(pending)
     }
 
     /// USM that was to become a buffer has done so, or is seen as what it is made of.
@@ -367,8 +367,8 @@ impl Runner<'_> {
         lock(&self.events).iter().find(|(id, _)| *id == step).map(|(_, e)| e.clone())
     }
 
-    fn perform(&self, step: &Step, held: &mut Vec<Box<dyn Any>>) -> Option<Doing> {
-        let mut doing = Doing::new(step.id);
+    fn perform(&self, step: &Step, held: &mut Vec<Box<dyn Any>>) -> Option<PendingStep> {
+        let mut pending = PendingStep::new(step.id);
         let mut guarded = |seen: &mut Seen, result: Result<(Vec<u64>, Box<dyn Any>)>, keep| {
             seen.call = Outcome::of(&result);
             if let Ok((data, guard)) = result {
@@ -392,24 +392,24 @@ impl Runner<'_> {
                     });
                     self.describe(cg, step.id, action, &digest)
                 });
-                doing.seen.call = Outcome::of(&result);
-                doing.seen.device = if queue.devices().len() > 1 { chosen() } else { 0 };
-                doing.event = result.ok();
-                doing.digest = Some(digest);
+                pending.seen.call = Outcome::of(&result);
+                pending.seen.device = if queue.devices().len() > 1 { chosen() } else { 0 };
+                pending.event = result.ok();
+                pending.digest = Some(digest);
             }
             What::Read { view } => {
                 // Every second one is a `to_vec`, which is no guard.
                 let read = self.read(view, step.id.is_multiple_of(2));
-                guarded(&mut doing.seen, read, false);
+                guarded(&mut pending.seen, read, false);
             }
             What::Hold { view, writes: false } => {
-                guarded(&mut doing.seen, self.read(view, false), true);
+                guarded(&mut pending.seen, self.read(view, false), true);
             }
             What::Hold { view, writes: true } => {
-                guarded(&mut doing.seen, self.write(view, false, None), true);
+                guarded(&mut pending.seen, self.write(view, false, None), true);
             }
             What::Write { view, overwrite, skip } => {
-                guarded(&mut doing.seen, self.write(view, *overwrite, job(*skip)), false);
+                guarded(&mut pending.seen, self.write(view, *overwrite, job(*skip)), false);
             }
             What::Unhold => held.clear(),
             What::Enter { .. } | What::Leave { .. } => return None,
@@ -417,18 +417,18 @@ impl Runner<'_> {
                 let device = self.world.rt.devices().get(*device)?.clone();
                 // The release of memory in use would depend on time.
                 idle(&self.world.rt)?;
-                doing.seen.call = Outcome::of(&self.buffer(*buffer)?.release(&device)?);
+                pending.seen.call = Outcome::of(&self.buffer(*buffer)?.release(&device)?);
             }
             What::Assume { view, device } => {
                 let device = self.world.rt.devices().get(*device)?.clone();
                 idle(&self.world.rt)?;
                 let handle = self.buffer(view.buffer)?;
-                doing.seen.call = Outcome::of(&handle.assume(view, &device, step.id)?);
+                pending.seen.call = Outcome::of(&handle.assume(view, &device, step.id)?);
             }
             What::Adopt { buffer } => {
                 let mut place = lock(self.buffers.get(*buffer)?);
                 let adopted = place.take()?.adopt()?;
-                doing.seen.call = Outcome::of(&adopted);
+                pending.seen.call = Outcome::of(&adopted);
                 *place = adopted.ok();
             }
             What::Drop { buffer } => {
@@ -437,18 +437,18 @@ impl Runner<'_> {
                 if view && !held.is_empty() {
                     return None;
                 }
-                self.let_go(*buffer, &mut doing.seen)?;
+                self.let_go(*buffer, &mut pending.seen)?;
             }
             What::WaitQueue { queue } => {
                 let queue = self.world.queues.get(*queue)?;
                 // Which failure it returns depends on time; `finish` takes the rest.
-                doing.seen.call = Outcome::of(&queue.wait());
+                pending.seen.call = Outcome::of(&queue.wait());
             }
-            What::WaitEvent { step } => doing.seen.call = Outcome::of(&self.event(*step)?.wait()),
+            What::WaitEvent { step } => pending.seen.call = Outcome::of(&self.event(*step)?.wait()),
             What::Barrier { queue } => {
                 let result = self.world.queues.get(*queue)?.barrier();
-                doing.seen.call = Outcome::of(&result);
-                doing.event = result.ok();
+                pending.seen.call = Outcome::of(&result);
+                pending.event = result.ok();
             }
             What::Freeze { device, copies } => {
                 let sim = self.world.sim.as_ref()?;
@@ -456,7 +456,7 @@ impl Runner<'_> {
                 frozen(*copies).iter().for_each(|kind| sim.hold(device as u32, *kind));
             }
         }
-        Some(doing)
+        Some(pending)
     }
 
     fn read(&self, view: &View, as_vec: bool) -> Result<(Vec<u64>, Box<dyn Any>)> {

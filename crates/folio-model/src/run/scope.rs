@@ -1,6 +1,6 @@
 //! Scopes: what comes between their two steps is done inside.
 
-use super::{Doing, Mine, Outcome, Runner, between, lock};
+use super::{Mine, Outcome, PendingStep, Runner, between, lock};
 use crate::handle::{self, Elem, Handle};
 use crate::program::{Step, Ty, What};
 use folio_core::Moves;
@@ -14,7 +14,7 @@ impl Runner<'_> {
         &self,
         rest: Rest<'_, 'p>,
         mine: &mut Mine,
-        done: &mut Vec<Doing>,
+        done: &mut Vec<PendingStep>,
     ) -> Option<&'p Step> {
         while let Some(step) = rest.next() {
             match &step.what {
@@ -37,7 +37,7 @@ impl Runner<'_> {
         enter: &Step,
         rest: Rest<'_, '_>,
         mine: &mut Mine,
-        done: &mut Vec<Doing>,
+        done: &mut Vec<PendingStep>,
     ) {
         let mut data: Vec<T> = handle::contents(at, &self.program.buffers[at]);
         let slice = data.as_mut_slice();
@@ -45,9 +45,9 @@ impl Runner<'_> {
         let (mut end, mut before) = (None, Moves::default());
         let result = self.world.rt.scope(|scope| {
             let view = scope.view_mut(slice).and_then(Handle::of_view);
-            let mut doing = Doing::new(enter.id);
-            doing.seen.call = Outcome::of(&view);
-            done.push(doing);
+            let mut pending = PendingStep::new(enter.id);
+            pending.seen.call = Outcome::of(&view);
+            done.push(pending);
             *lock(&self.buffers[at]) = view.ok();
             mine.scopes.push(at);
             end = self.walk(rest, mine, done);
@@ -67,11 +67,11 @@ impl Runner<'_> {
             self.world.thaw();
         }
         let Some(leave) = end else { return };
-        let mut doing = Doing::new(leave.id);
-        doing.seen.call = Outcome::of(&result);
-        doing.seen.data = contents;
-        doing.seen.moved.push((at, between(before, self.counters(at))));
-        mine.order.note(leave, &doing.seen);
-        done.push(doing);
+        let mut pending = PendingStep::new(leave.id);
+        pending.seen.call = Outcome::of(&result);
+        pending.seen.data = contents;
+        pending.seen.moved.push((at, between(before, self.counters(at))));
+        mine.order.note(leave, &pending.seen);
+        done.push(pending);
     }
 }

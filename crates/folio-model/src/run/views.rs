@@ -1,6 +1,6 @@
 //! Views that own their memory: what comes back when they are dropped.
 
-use super::{Doing, Outcome, Record, Runner, Seen, lock};
+use super::{Outcome, PendingStep, Record, Runner, Seen, lock};
 use crate::handle::Kept;
 
 /// The memory that came back of a view; `None` if it was never made.
@@ -42,9 +42,9 @@ impl Runner<'_> {
     }
 
     /// Drops the views that are left, and takes what they give back.
-    pub(super) fn last_views(&self, all: &mut [Doing], record: &mut Record) {
+    pub(super) fn last_views(&self, all: &mut [PendingStep], record: &mut Record) {
         let coming = std::mem::take(&mut *lock(&self.coming));
-        all.iter_mut().for_each(|doing| take_coming(&self.kept, &coming, &mut doing.seen));
+        all.iter_mut().for_each(|pending| take_coming(&self.kept, &coming, &mut pending.seen));
         for (at, spec) in self.program.buffers.iter().enumerate() {
             if spec.policy.is_view() {
                 drop(lock(&self.buffers[at]).take());

@@ -27,24 +27,24 @@ const LOG_HEAD: usize = 2;
 const FRAME: u8 = 0xa5;
 
 /// Launches a case's kernel on a queue, with what is given.
-pub type LaunchFn<'l> = &'l dyn Fn(&Runtime, &Queue, &Given) -> Result<()>;
+pub type LaunchFn<'l> = &'l dyn Fn(&Runtime, &Queue, &LaunchCase) -> Result<()>;
 
 /// Reads a part of a buffer, from an offset in an extent.
 type ReadFn<'l> = &'l dyn Fn(&[usize], &[usize]) -> Result<Vec<u8>>;
 
 /// The arguments of one launch, and what it leaves.
 #[derive(Debug)]
-pub struct Given {
+pub struct LaunchCase {
     case: Case,
     left: RefCell<Vec<Arg>>,
     /// Parameters of which the surroundings have changed.
     damaged: RefCell<Vec<usize>>,
 }
 
-impl Given {
-    fn new(case: &Case) -> Given {
+impl LaunchCase {
+    fn new(case: &Case) -> LaunchCase {
         let left = RefCell::new(case.args.clone());
-        Given { case: case.clone(), left, damaged: RefCell::default() }
+        LaunchCase { case: case.clone(), left, damaged: RefCell::default() }
     }
 
     /// The extent and bytes of what is passed for a parameter.
@@ -349,7 +349,7 @@ impl Harness {
         case: &Case,
         launch: LaunchFn<'_>,
     ) -> Result<Result<Vec<Arg>, Violation>, String> {
-        let given = Given::new(case);
+        let given = LaunchCase::new(case);
         let q = rt.queue_on(device).map_err(|error| error.to_string())?;
         let ended = launch(rt, &q, &given);
         let damaged = given.damaged.into_inner();

@@ -12,7 +12,7 @@ mod types;
 mod writer;
 mod written;
 
-pub use harness::{Given, Harness, PLANTED};
+pub use harness::{Harness, LaunchCase, PLANTED};
 
 use crate::interp::Arg;
 use crate::rng::Rng;

@@ -420,7 +420,7 @@ impl Writer {
     pub fn launch(&mut self, offset: &[usize], range: &[usize], group: Option<&[usize]>) {
         let of = self.generics();
         self.text += &format!(
-            "}}\n\npub fn launch{of}(rt: &Runtime, q: &Queue, given: &Given) -> folio::Result<()> {{\n"
+            "}}\n\npub fn launch{of}(rt: &Runtime, q: &Queue, given: &LaunchCase) -> folio::Result<()> {{\n"
         );
         let (mut passed, mut read, mut limit) = (vec![], vec![], String::new());
         let hidden = self.scattered().len() + usize::from(self.last);

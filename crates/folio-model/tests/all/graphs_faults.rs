@@ -29,13 +29,13 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
 /// The failures that the handler was told of.
-type Told = Arc<Mutex<Vec<Arc<Failure>>>>;
+type Failures = Arc<Mutex<Vec<Arc<Failure>>>>;
 
 struct Case<'s> {
     world: World,
     handles: Vec<FaultHandle>,
     reports: Vec<Report>,
-    handler: Told,
+    handler: Failures,
     plan: Plan,
     armed: bool,
     doubts: Doubts,
@@ -55,8 +55,8 @@ pub(crate) type Verdict<T = ()> = std::result::Result<T, String>;
 fn open(
     builder: RuntimeBuilder,
     backends: Vec<Arc<dyn Backend>>,
-) -> Result<(Runtime, Vec<FaultHandle>, Vec<Report>, Told)> {
-    let (told, mut handles, mut reports) = (Told::default(), Vec::new(), Vec::new());
+) -> Result<(Runtime, Vec<FaultHandle>, Vec<Report>, Failures)> {
+    let (told, mut handles, mut reports) = (Failures::default(), Vec::new(), Vec::new());
     let sink = told.clone();
     let mut builder = builder.on_failure(move |failure| sink.lock().unwrap().push(failure.clone()));
     for backend in backends {

@@ -4,7 +4,7 @@
 mod kernels {
     pub use folio::prelude::*;
     pub use folio::{bf16, f16};
-    pub use folio_model::source::{Given, Harness};
+    pub use folio_model::source::{LaunchCase, Harness};
     include!(env!("FOLIO_RANDOM_KERNELS"));
 }
 

@@ -265,15 +265,15 @@ enum Does {
 }
 
 /// The objects of these tests, whose elements are all 1 before them.
-struct Doing {
+struct Scene {
     bench: Bench,
     total: KernelHandle,
     sum: Param,
     host: [MemRef; 2],
 }
 
-impl Doing {
-    fn new(bench: Bench) -> Doing {
+impl Scene {
+    fn new(bench: Bench) -> Scene {
         let total = bench.device.load(&KernelSource::Ir(&parse(TOTAL).unwrap())).unwrap();
         let handle = bench.device.usm().alloc(&request(4)).unwrap().handle;
         let at = |base| MemRef { base, offset: 0 };
@@ -283,11 +283,11 @@ impl Doing {
             let values = vec![value; bench.len].leak();
             at(MemBase::Host(HostPtr(values.as_mut_ptr().cast())))
         });
-        Doing { bench, total, sum, host }
+        Scene { bench, total, sum, host }
     }
 
     fn run(&self, does: Does) {
-        let Doing { bench, total, sum, host: [from, to] } = self;
+        let Scene { bench, total, sum, host: [from, to] } = self;
         let bytes = 4 * bench.len as u64;
         let copy = |to| {
             let (src_pitch, dst_pitch) = ([bytes; 2], [bytes; 2]);
@@ -310,7 +310,7 @@ impl Doing {
     }
 
     fn has_run(&self, does: Does) -> bool {
-        let Doing { bench, sum, host: [_, to], .. } = self;
+        let Scene { bench, sum, host: [_, to], .. } = self;
         let read = |memory, len| {
             let mut values = vec![0.0; len];
             Bench { memory, ..bench.beside() }.copy(&mut values, false);
@@ -357,7 +357,7 @@ fn lanes_have_what_is_kept_given_back() {
         (plain, Does::Aside, "clCreateBuffer", 0),
     ];
     for (backend, does, function, call) in cases {
-        let doing = Doing::new(Bench::by(backend(), 8192).unwrap());
+        let doing = Scene::new(Bench::by(backend(), 8192).unwrap());
         let bench = &doing.bench;
         let usm = bench.device.usm();
         // For good, once, and not.

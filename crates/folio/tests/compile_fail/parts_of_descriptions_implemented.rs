@@ -4,7 +4,7 @@
 #![forbid(unsafe_code)]
 use folio::ir::device::ops::{Equal, Float, Functions, Int, Negated, Number, Plus};
 use folio::ir::device::{
-    At, Called, CastFrom, Change, Elements, Given, Mode, Put, PutField, PutSlot, Slots,
+    At, Called, CastFrom, Change, Elements, BodyResult, Mode, Put, PutField, PutSlot, Slots,
     Slotted, Spot, Variants,
 };
 use folio::ir::source::Entry;
@@ -60,7 +60,7 @@ impl PutField<usize> for Next {
         std::ptr::null_mut()
     }
 }
-impl Given for Next {
+impl BodyResult for Next {
     fn nothing() -> Next {
         Next(1)
     }

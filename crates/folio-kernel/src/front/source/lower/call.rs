@@ -4,20 +4,20 @@ use super::super::tree::{At, Expr, Pattern};
 use super::super::{Entry, Function};
 use super::method::{self, Method};
 use super::print::printed_kind;
-use super::{Closure, Frame, Given, Lower, LowerError, MOST_CALLS, Result, U64};
+use super::{Closure, Frame, Lower, LowerError, MOST_CALLS, Operand, Result, U64};
 use crate::ir::{ParamKind, Stmt, Value};
 use crate::op::{Binary, Combine, Compare, Op, Subgroup, Unary};
 use crate::types::{Composite, Scalar};
 use std::rc::Rc;
 
 impl Lower {
-    pub(super) fn call(&mut self, at: u16, args: &[Expr]) -> Result<Given> {
+    pub(super) fn call(&mut self, at: u16, args: &[Expr]) -> Result<Operand> {
         let function = match (self.frame.table.get(usize::from(at)), args) {
             (Some(Entry::Function(function)), _) => *function,
             (Some(Entry::Combine(combine)), [a, b]) => {
                 let combine = combine.binary();
                 let (a, b) = (self.of(a)?, self.of(b)?);
-                return Ok(Given::Value(self.builder.binary(combine, a, b)));
+                return Ok(Operand::Value(self.builder.binary(combine, a, b)));
             }
             _ => return Err(LowerError::Unsupported("this call")),
         };
@@ -37,9 +37,9 @@ impl Lower {
     }
 
     /// A closure, which has what it can name as it is here.
-    pub(super) fn closure(&self, of: &Rc<(Pattern, Expr)>) -> Given {
+    pub(super) fn closure(&self, of: &Rc<(Pattern, Expr)>) -> Operand {
         let Frame { function, table, locals, .. } = &self.frame;
-        Given::Closure(Rc::new(Closure {
+        Operand::Closure(Rc::new(Closure {
             of: of.clone(),
             function,
             table: table.clone(),
@@ -49,8 +49,8 @@ impl Lower {
     }
 
     /// The call of a closure, whose body is inlined.
-    pub(super) fn apply(&mut self, at: u16, args: &[Expr]) -> Result<Given> {
-        let Some(Given::Closure(closure)) = self.frame.locals.get(&at).cloned() else {
+    pub(super) fn apply(&mut self, at: u16, args: &[Expr]) -> Result<Operand> {
+        let Some(Operand::Closure(closure)) = self.frame.locals.get(&at).cloned() else {
             return Err(LowerError::Unsupported("this call"));
         };
         let mut given = Vec::with_capacity(args.len());
@@ -62,7 +62,7 @@ impl Lower {
     }
 
     /// What a closure gives.
-    pub(super) fn applied(&mut self, closure: &Closure, given: Vec<Given>) -> Result<Given> {
+    pub(super) fn applied(&mut self, closure: &Closure, given: Vec<Operand>) -> Result<Operand> {
         self.inlined += 1;
         if self.inlined > MOST_CALLS {
             return Err(LowerError::Calls);
@@ -72,7 +72,7 @@ impl Lower {
         let outer = std::mem::replace(&mut self.frame, frame);
         let calls = std::mem::replace(&mut self.calls, closure.calls.clone());
         let (pattern, gives) = &*closure.of;
-        self.bind(pattern, Given::Tuple(given))?;
+        self.bind(pattern, Operand::Tuple(given))?;
         let given = self.expr(gives)?;
         let given = self.settle(given)?;
         (self.frame, self.calls) = (outer, calls);
@@ -108,8 +108,8 @@ impl Lower {
         &mut self,
         function: &'static Function,
         table: Vec<Entry>,
-        given: Vec<Given>,
-    ) -> Result<Given> {
+        given: Vec<Operand>,
+    ) -> Result<Operand> {
         self.enter(function)?;
         let result = match table.get(function.params.len()) {
             Some(Entry::Type(ty)) => {
@@ -127,7 +127,7 @@ impl Lower {
         self.builder.begin(false);
         let body = self.body(function)?;
         let gives = self.block(&body)?;
-        if let (Some(var), false) = (result, matches!(gives, Given::Unit)) {
+        if let (Some(var), false) = (result, matches!(gives, Operand::Unit)) {
             let value = self.value(gives)?;
             self.builder.set(var, value);
         }
@@ -136,8 +136,8 @@ impl Lower {
         self.frame = outer;
         self.builder.push(Stmt::Block { label, body, product: None });
         Ok(match result {
-            Some(var) => Given::Value(self.builder.get(var)),
-            None => Given::Unit,
+            Some(var) => Operand::Value(self.builder.get(var)),
+            None => Operand::Unit,
         })
     }
 
@@ -147,15 +147,15 @@ impl Lower {
         name: &'static str,
         args: &[Expr],
         at: At,
-    ) -> Result<Given> {
+    ) -> Result<Operand> {
         let given = self.expr(receiver)?;
-        if let Given::Tile(tile) = &given {
+        if let Operand::Tile(tile) = &given {
             return self.tile_method(tile, name, args);
         }
         if let Some(answer) = self.asks(&given, name) {
             return Ok(answer);
         }
-        if let (Given::Item, Some(op)) = (&given, name.strip_prefix("subgroup_"))
+        if let (Operand::Item, Some(op)) = (&given, name.strip_prefix("subgroup_"))
             && let Some(op) = Subgroup::of_name(op)
         {
             let args: Result<Vec<_>> = args.iter().map(|arg| self.of(arg)).collect();
@@ -163,46 +163,46 @@ impl Lower {
             return if op == Subgroup::Match {
                 self.matched(value)
             } else {
-                Ok(Given::Value(value))
+                Ok(Operand::Value(value))
             };
         }
-        if let Given::View(param) = given
+        if let Operand::View(param) = given
             && let Some(result) = self.parameter(param, name, args, at)?
         {
             return Ok(result);
         }
         match (&given, name) {
-            (Given::Item, "index") => return Ok(Given::Value(self.builder.position(0))),
-            (Given::Item, "pos") => {
+            (Operand::Item, "index") => return Ok(Operand::Value(self.builder.position(0))),
+            (Operand::Item, "pos") => {
                 let rank = self.builder.kernel().shape.rank;
-                let part = |dim| Given::Value(self.builder.position(dim));
-                return Ok(Given::Tuple((0..rank).map(part).collect()));
+                let part = |dim| Operand::Value(self.builder.position(dim));
+                return Ok(Operand::Tuple((0..rank).map(part).collect()));
             }
-            (Given::View(param), "len") => {
+            (Operand::View(param), "len") => {
                 if let Some(ParamKind::Local { len, .. }) = self.kind(*param) {
-                    return Ok(Given::Value(self.builder.index(len.into())));
+                    return Ok(Operand::Value(self.builder.index(len.into())));
                 }
-                return Ok(Given::Value(self.builder.extent(*param, 0)));
+                return Ok(Operand::Value(self.builder.extent(*param, 0)));
             }
-            (Given::Shape(extents), "len") => {
+            (Operand::Shape(extents), "len") => {
                 let len = extents.len() as u64;
-                return Ok(Given::Value(self.builder.index(len)));
+                return Ok(Operand::Value(self.builder.index(len)));
             }
-            (Given::Value(_) | Given::Place(..), "len") => {
+            (Operand::Value(_) | Operand::Place(..), "len") => {
                 let ty = match given {
-                    Given::Value(value) => self.builder.type_of(value),
-                    Given::Place(_, ty) => ty,
+                    Operand::Value(value) => self.builder.type_of(value),
+                    Operand::Place(_, ty) => ty,
                     _ => U64,
                 };
                 if let Some(Composite::Array { len, .. }) = self.builder.types().get(ty) {
                     let len = u64::from(*len);
-                    return Ok(Given::Value(self.builder.index(len)));
+                    return Ok(Operand::Value(self.builder.index(len)));
                 }
             }
-            (Given::View(param), "shape") => {
+            (Operand::View(param), "shape") => {
                 let rank = self.builder.kernel().elements(*param).map_or(1, |(_, rank)| rank);
                 let extents = (0..rank).map(|dim| self.builder.extent(*param, dim)).collect();
-                return Ok(Given::Shape(extents));
+                return Ok(Operand::Shape(extents));
             }
             _ => {}
         }
@@ -286,11 +286,11 @@ impl Lower {
             Method::Checked(op) => {
                 let (value, beyond) = self.with_overflow(op, (a, b(0)?), scalar);
                 let fits = self.builder.unary(Unary::Not, beyond);
-                return Ok(Given::Tuple(vec![Given::Value(fits), Given::Value(value)]));
+                return Ok(Operand::Tuple(vec![Operand::Value(fits), Operand::Value(value)]));
             }
             Method::CheckedQuotient(op) => {
                 let (value, fits) = self.quotient_if(op, (a, b(0)?), scalar);
-                return Ok(Given::Tuple(vec![Given::Value(fits), Given::Value(value)]));
+                return Ok(Operand::Tuple(vec![Operand::Value(fits), Operand::Value(value)]));
             }
             Method::SatMul => {
                 let b = b(0)?;
@@ -318,7 +318,7 @@ impl Lower {
                 self.builder.compare(op, size, infinite)
             }
         };
-        Ok(Given::Value(value))
+        Ok(Operand::Value(value))
     }
 
     pub(super) fn one(&mut self, scalar: Scalar) -> Value {

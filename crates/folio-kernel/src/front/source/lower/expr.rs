@@ -3,7 +3,7 @@
 use super::super::tree::{At, Expr};
 use super::super::{Entry, Function};
 use super::place::known;
-use super::{Given, Lower, LowerError, Result, fits_a_variable};
+use super::{Lower, LowerError, Operand, Result, fits_a_variable};
 use crate::ir::{ParamId, Stmt, Value};
 use crate::op::{Binary, Compare, Op, Unary};
 use crate::types::{Composite, Field, Scalar, Struct, Type};
@@ -21,12 +21,12 @@ const CHECKED: &[Checked] = &[
 ];
 
 impl Lower {
-    pub(super) fn expr(&mut self, expr: &Expr) -> Result<Given> {
+    pub(super) fn expr(&mut self, expr: &Expr) -> Result<Operand> {
         match expr {
-            Expr::Unit => Ok(Given::Unit),
+            Expr::Unit => Ok(Operand::Unit),
             Expr::Number(digits, ty) => self.number(digits, *ty),
             Expr::Bool(value) => {
-                Ok(Given::Value(self.builder.bits(Scalar::Bool, u64::from(*value))))
+                Ok(Operand::Value(self.builder.bits(Scalar::Bool, u64::from(*value))))
             }
             Expr::Local(local) => match self.frame.locals.get(local) {
                 Some(given) => Ok(given.clone()),
@@ -37,26 +37,26 @@ impl Lower {
             Expr::Unary(op, a, function) => {
                 let a = self.of(a)?;
                 if let Some(function) = self.operator_of(*function) {
-                    return self.inline(function, (function.table)(), vec![Given::Value(a)]);
+                    return self.inline(function, (function.table)(), vec![Operand::Value(a)]);
                 }
                 let op = if *op == '-' { Unary::Neg } else { Unary::Not };
-                Ok(Given::Value(self.builder.unary(op, a)))
+                Ok(Operand::Value(self.builder.unary(op, a)))
             }
             Expr::Cast(a, ty) => {
                 let a = self.of(a)?;
                 let to = self.entry_type(*ty)?.scalar();
                 let to = to.ok_or(LowerError::Unsupported("as"))?;
-                Ok(Given::Value(self.cast(a, to)))
+                Ok(Operand::Value(self.cast(a, to)))
             }
             Expr::FromBits(a, ty) => {
                 let a = self.of(a)?;
                 let to = self.entry_type(*ty)?.scalar();
                 let to = to.ok_or(LowerError::Unsupported("from_bits"))?;
-                Ok(Given::Value(self.builder.op(Op::Bits(a, to))))
+                Ok(Operand::Value(self.builder.op(Op::Bits(a, to))))
             }
             Expr::SubgroupFold(fold, combine, value) => {
                 let (combine, value) = (self.combine(*combine)?, self.of(value)?);
-                Ok(Given::Value(self.builder.op(Op::SubgroupFold(*fold, combine, value))))
+                Ok(Operand::Value(self.builder.op(Op::SubgroupFold(*fold, combine, value))))
             }
             Expr::Method(receiver, name, args, at) => self.method(receiver, name, args, *at),
             Expr::Call(at, args) => self.call(*at, args),
@@ -70,7 +70,7 @@ impl Lower {
                     self.settle(given)
                 };
                 let parts: Result<Vec<_>> = parts.iter().map(part).collect();
-                Ok(Given::Tuple(parts?))
+                Ok(Operand::Tuple(parts?))
             }
             Expr::Struct(ty, fields) => self.structure(*ty, fields),
             Expr::Array(parts) => {
@@ -101,11 +101,11 @@ impl Lower {
             | Expr::Private(_)
             | Expr::Fill(..) => self.grouped(expr),
             Expr::Tile(..) | Expr::TileOf(..) | Expr::TileFold(..) => self.tiled(expr),
-            other => self.statement(other).map(|()| Given::Unit),
+            other => self.statement(other).map(|()| Operand::Unit),
         }
     }
 
-    pub(super) fn number(&mut self, digits: &'static str, ty: u16) -> Result<Given> {
+    pub(super) fn number(&mut self, digits: &'static str, ty: u16) -> Result<Operand> {
         let wrong = |scalar: Scalar| LowerError::Number(digits, scalar.to_string());
         let scalar = self.entry_type(ty)?.scalar();
         let scalar = scalar.ok_or(LowerError::Unsupported("this number"))?;
@@ -115,7 +115,7 @@ impl Lower {
             _ => digits.parse::<i128>().map(|x| x as u64).ok(),
         };
         let bits = bits.ok_or_else(|| wrong(scalar))?;
-        Ok(Given::Value(self.builder.bits(scalar, bits)))
+        Ok(Operand::Value(self.builder.bits(scalar, bits)))
     }
 
     pub(super) fn cast(&mut self, a: Value, to: Scalar) -> Value {
@@ -156,13 +156,13 @@ impl Lower {
         b: &Expr,
         function: Option<u16>,
         at: At,
-    ) -> Result<Given> {
+    ) -> Result<Operand> {
         if matches!(op, "&&" | "||") && !self.is_plain(b) {
             return self.lazy(op, a, b);
         }
         let a = self.of(a)?;
         let b = self.of(b)?;
-        self.operated(op, a, b, function, at).map(Given::Value)
+        self.operated(op, a, b, function, at).map(Operand::Value)
     }
 
     /// An operator, of numbers or as a struct has it.
@@ -175,7 +175,7 @@ impl Lower {
         at: At,
     ) -> Result<Value> {
         if let Some(function) = self.operator_of(function) {
-            let given = vec![Given::Value(a), Given::Value(b)];
+            let given = vec![Operand::Value(a), Operand::Value(b)];
             let given = self.inline(function, (function.table)(), given)?;
             return self.value(given);
         }
@@ -263,13 +263,13 @@ impl Lower {
         }
     }
 
-    fn constant(&mut self, at: u16) -> Result<Given> {
+    fn constant(&mut self, at: u16) -> Result<Operand> {
         let Some(Entry::Const(ty, bits)) = self.frame.table.get(usize::from(at)).cloned() else {
             return Err(LowerError::Unsupported("this constant"));
         };
         let ty = ty(self.builder.types());
         let value = self.made_of(ty, &mut bits.into_iter())?;
-        Ok(Given::Value(value))
+        Ok(Operand::Value(value))
     }
 
     /// A value of these numbers.
@@ -289,32 +289,32 @@ impl Lower {
     }
 
     /// The right side only if it decides.
-    pub(super) fn lazy(&mut self, op: &'static str, a: &Expr, b: &Expr) -> Result<Given> {
+    pub(super) fn lazy(&mut self, op: &'static str, a: &Expr, b: &Expr) -> Result<Operand> {
         let first = self.of(a)?;
         let var = self.var("lazy", Scalar::Bool);
         self.builder.set(var, first);
         self.builder.begin(false);
         // An operand that leaves decides nothing.
         let second = self.expr(b)?;
-        if !matches!(second, Given::Unit) {
+        if !matches!(second, Operand::Unit) {
             let second = self.value(second)?;
             self.builder.set(var, second);
         }
         let decides = self.builder.end();
         let (then, otherwise) = if op == "&&" { (decides, vec![]) } else { (vec![], decides) };
         self.builder.push(Stmt::If { cond: first, then, otherwise });
-        Ok(Given::Value(self.builder.get(var)))
+        Ok(Operand::Value(self.builder.get(var)))
     }
 
-    pub(super) fn field(&mut self, base: &Expr, name: &'static str) -> Result<Given> {
+    pub(super) fn field(&mut self, base: &Expr, name: &'static str) -> Result<Operand> {
         let given = self.expr(base)?;
-        if let Given::Tuple(parts) = &given {
+        if let Operand::Tuple(parts) = &given {
             let part = name.parse().ok().and_then(|at: usize| parts.get(at));
             return part.cloned().ok_or(LowerError::Unsupported("this field"));
         }
         let ty = match &given {
-            Given::Place(_, ty) => *ty,
-            Given::Value(value) => self.builder.type_of(*value),
+            Operand::Place(_, ty) => *ty,
+            Operand::Value(value) => self.builder.type_of(*value),
             _ => return Err(LowerError::Unsupported("this field")),
         };
         let (at, part) = match self.builder.types().get(ty) {
@@ -326,15 +326,19 @@ impl Lower {
         }
         .ok_or(LowerError::Unsupported("this field"))?;
         match given {
-            Given::Place(place, _) => Ok(Given::Place(place.part(at), part)),
+            Operand::Place(place, _) => Ok(Operand::Place(place.part(at), part)),
             other => {
                 let value = self.value(other)?;
-                Ok(Given::Value(self.builder.op(Op::Part(value, at))))
+                Ok(Operand::Value(self.builder.op(Op::Part(value, at))))
             }
         }
     }
 
-    pub(super) fn structure(&mut self, ty: u16, fields: &[(&'static str, Expr)]) -> Result<Given> {
+    pub(super) fn structure(
+        &mut self,
+        ty: u16,
+        fields: &[(&'static str, Expr)],
+    ) -> Result<Operand> {
         let ty = self.entry_type(ty)?;
         let mut values = HashMap::new();
         for (name, expr) in fields {
@@ -353,14 +357,14 @@ impl Lower {
             _ => Err(LowerError::Unsupported("this struct")),
         };
         let parts: Result<Vec<_>> = fields.iter().enumerate().map(part).collect();
-        Ok(Given::Value(self.builder.op(Op::Make(ty, parts?))))
+        Ok(Operand::Value(self.builder.op(Op::Make(ty, parts?))))
     }
 
-    pub(super) fn array(&mut self, parts: Vec<Value>) -> Result<Given> {
+    pub(super) fn array(&mut self, parts: Vec<Value>) -> Result<Operand> {
         let first = parts.first().ok_or(LowerError::Unsupported("an empty array"))?;
         let element = self.builder.type_of(*first);
         let ty = self.builder.types().array(element, parts.len() as u32);
-        Ok(Given::Value(self.builder.op(Op::Make(ty, parts))))
+        Ok(Operand::Value(self.builder.op(Op::Make(ty, parts))))
     }
 
     /// Computing it when it does not decide changes nothing: no load, division, call, exit, or
@@ -400,7 +404,7 @@ impl Lower {
     fn view_of(&self, expr: &Expr) -> Option<ParamId> {
         let Expr::Local(local) = expr else { return None };
         match self.frame.locals.get(local) {
-            Some(Given::View(param)) => Some(*param),
+            Some(Operand::View(param)) => Some(*param),
             _ => None,
         }
     }

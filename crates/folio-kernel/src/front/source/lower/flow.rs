@@ -2,7 +2,7 @@
 
 use super::super::WRITTEN_TWICE;
 use super::super::tree::{Block, Counted, Expr};
-use super::{Around, Given, Lower, LowerError, Result};
+use super::{Around, Lower, LowerError, Operand, Result};
 use crate::ir::{Body, Collision, Place, Root, Site, Stmt, Value, VarId};
 use crate::op::{Binary, Compare, Op};
 use crate::types::Scalar;
@@ -18,8 +18,8 @@ impl Lower {
     pub(super) fn statement(&mut self, expr: &Expr) -> Result<()> {
         match expr {
             Expr::Assign(to, from, at) => match self.expr(from)? {
-                Given::Tile(from) => match self.expr(to)? {
-                    Given::Tile(to) => self.assign_tile(&to, &from),
+                Operand::Tile(from) => match self.expr(to)? {
+                    Operand::Tile(to) => self.assign_tile(&to, &from),
                     _ => Err(LowerError::Unsupported("this assignment")),
                 },
                 from => {
@@ -30,7 +30,7 @@ impl Lower {
             Expr::AssignOp(op, to, from, function, at) => {
                 // As Rust orders operands of numbers: the right side first.
                 let by = self.of(from)?;
-                let Given::Place(place, _) = self.place(to)? else {
+                let Operand::Place(place, _) = self.place(to)? else {
                     return Err(LowerError::Unsupported("this assignment"));
                 };
                 let old = self.builder.load(place.clone());
@@ -47,7 +47,7 @@ impl Lower {
             Expr::Break(number, value) => {
                 let value = match value {
                     Some(expr) => self.expr(expr)?,
-                    None => Given::Unit,
+                    None => Operand::Unit,
                 };
                 let at = self.around(*number)?;
                 let mut result = self.frame.around[at].result;
@@ -95,7 +95,8 @@ impl Lower {
     /// An item may write where no other has claimed the place. Claims are positions of items, and
     /// one more; 0 is none.
     fn claimed(&mut self, place: &Expr, [holder, own]: [Value; 2], site: Site) -> Result<()> {
-        let Given::Place(Place { root: Root::Element(param, index), .. }, _) = self.place(place)?
+        let Operand::Place(Place { root: Root::Element(param, index), .. }, _) =
+            self.place(place)?
         else {
             return Err(LowerError::Unsupported("this claim"));
         };
@@ -117,13 +118,13 @@ impl Lower {
         found.ok_or(LowerError::Unsupported("break"))
     }
 
-    fn leave(&mut self, given: Option<Given>) -> Result<()> {
+    fn leave(&mut self, given: Option<Operand>) -> Result<()> {
         let Some((label, result)) = self.frame.exit else {
             self.builder.push(Stmt::Return);
             return Ok(());
         };
         if let (Some(var), Some(given)) = (result, given)
-            && !matches!(given, Given::Unit)
+            && !matches!(given, Operand::Unit)
         {
             let value = self.value(given)?;
             self.builder.set(var, value);
@@ -132,9 +133,9 @@ impl Lower {
         Ok(())
     }
 
-    pub(super) fn branch(&mut self, links: &[Link], otherwise: Option<&Block>) -> Result<Given> {
+    pub(super) fn branch(&mut self, links: &[Link], otherwise: Option<&Block>) -> Result<Operand> {
         let Some(((cond, then), further)) = links.split_last() else {
-            return otherwise.map_or(Ok(Given::Unit), |block| self.block(block));
+            return otherwise.map_or(Ok(Operand::Unit), |block| self.block(block));
         };
         if further.len() > MOST_NESTED {
             return self.chain(links, otherwise);
@@ -155,7 +156,7 @@ impl Lower {
 
     /// A long chain of `else if`: tests one after the other, in a block that each way leaves, since
     /// compilers take only so many braces in each other.
-    fn chain(&mut self, links: &[Link], otherwise: Option<&Block>) -> Result<Given> {
+    fn chain(&mut self, links: &[Link], otherwise: Option<&Block>) -> Result<Operand> {
         let label = self.builder.label();
         let mut result = None;
         self.builder.begin(false);
@@ -178,8 +179,8 @@ impl Lower {
     }
 
     /// Puts a way's value to the variable that all ways share.
-    fn keep(&mut self, result: &mut Option<VarId>, given: Given) -> Result<()> {
-        if matches!(given, Given::Unit) {
+    fn keep(&mut self, result: &mut Option<VarId>, given: Operand) -> Result<()> {
+        if matches!(given, Operand::Unit) {
             return Ok(());
         }
         let value = self.value(given)?;
@@ -190,10 +191,10 @@ impl Lower {
     }
 
     /// The value of that variable.
-    fn kept(&mut self, result: Option<VarId>) -> Given {
+    fn kept(&mut self, result: Option<VarId>) -> Operand {
         match result {
-            Some(var) => Given::Value(self.builder.get(var)),
-            None => Given::Unit,
+            Some(var) => Operand::Value(self.builder.get(var)),
+            None => Operand::Unit,
         }
     }
 
@@ -221,7 +222,7 @@ impl Lower {
         number: u16,
         cond: Option<&Expr>,
         block: &Block,
-    ) -> Result<Given> {
+    ) -> Result<Operand> {
         let (label, body, result) = self.inside(number, block, |this, label| {
             let Some(cond) = cond else { return Ok(()) };
             let go = this.of(cond)?;
@@ -234,7 +235,7 @@ impl Lower {
     }
 
     /// A labelled block.
-    pub(super) fn scope(&mut self, number: u16, block: &Block) -> Result<Given> {
+    pub(super) fn scope(&mut self, number: u16, block: &Block) -> Result<Operand> {
         let (label, body, result) = self.inside(number, block, |_, _| Ok(()))?;
         self.builder.push(Stmt::Block { label, body, product: None });
         Ok(self.kept(result))
@@ -257,7 +258,7 @@ impl Lower {
                 true => index,
                 false => this.nth(index, scalar, (from, to), counted, step),
             };
-            this.bind(pattern, Given::Value(item))
+            this.bind(pattern, Operand::Value(item))
         })?;
         self.builder.push(Stmt::For { label, index, start: first, end: last, body });
         Ok(())

@@ -2,14 +2,14 @@
 //! are contributed to or used atomically.
 
 use super::super::tree::{At, Expr};
-use super::{Given, Lower, LowerError, Result};
+use super::{Lower, LowerError, Operand, Result};
 use crate::ir::{Owner, ParamId, ParamKind, Place, Stmt, Value};
 use crate::op::{Atomic, Binary, Combine, Fold, Query};
 use crate::types::{Scalar, Type};
 
 impl Lower {
     /// The expressions of group kernels.
-    pub(super) fn grouped(&mut self, expr: &Expr) -> Result<Given> {
+    pub(super) fn grouped(&mut self, expr: &Expr) -> Result<Operand> {
         match expr {
             Expr::Each(item, body) => self.phase(false, Some(*item), body),
             Expr::Once(body) => self.phase(true, None, body),
@@ -19,7 +19,7 @@ impl Lower {
                 let ty = self.builder.type_of(value);
                 let var = self.builder.var("private", ty, false);
                 self.builder.phase(|b| b.set(var, value));
-                Ok(Given::Private(var, ty))
+                Ok(Operand::Private(var, ty))
             }
             Expr::Fill(array, slot, value) => self.fill(array, *slot, value),
             _ => Err(LowerError::Unsupported("this expression")),
@@ -27,7 +27,7 @@ impl Lower {
     }
 
     /// The three numbers of a [`Subgroup::Match`](crate::op::Subgroup::Match).
-    pub(super) fn matched(&mut self, value: Value) -> Result<Given> {
+    pub(super) fn matched(&mut self, value: Value) -> Result<Operand> {
         let byte = |lower: &mut Self, shift| {
             let (shift, byte) =
                 (lower.builder.int(Scalar::U32, shift), lower.builder.int(Scalar::U32, 255));
@@ -51,22 +51,22 @@ impl Lower {
         done.map(|()| body)
     }
 
-    fn phase(&mut self, once: bool, item: Option<u16>, body: &Expr) -> Result<Given> {
+    fn phase(&mut self, once: bool, item: Option<u16>, body: &Expr) -> Result<Operand> {
         let body = self.of_items(|lower| {
             if let Some(item) = item {
-                lower.frame.locals.insert(item, Given::Item);
+                lower.frame.locals.insert(item, Operand::Item);
             }
             lower.expr(body).map(|_| ())
         })?;
         self.builder.push(Stmt::Phase { once, body });
-        Ok(Given::Unit)
+        Ok(Operand::Unit)
     }
 
-    fn collect(&mut self, fold: Fold, combine: u16, item: u16, body: &Expr) -> Result<Given> {
+    fn collect(&mut self, fold: Fold, combine: u16, item: u16, body: &Expr) -> Result<Operand> {
         let combine = self.combine(combine)?;
         let mut value = None;
         let body = self.of_items(|lower| {
-            lower.frame.locals.insert(item, Given::Item);
+            lower.frame.locals.insert(item, Operand::Item);
             lower.gives = true;
             let given = lower.of(body);
             lower.gives = false;
@@ -79,8 +79,8 @@ impl Lower {
         let into = self.builder.var("collected", ty, uniform);
         self.builder.push(Stmt::Collect { fold, combine, body, value, into });
         Ok(match uniform {
-            true => Given::Value(self.builder.get(into)),
-            false => Given::Private(into, ty),
+            true => Operand::Value(self.builder.get(into)),
+            false => Operand::Private(into, ty),
         })
     }
 
@@ -92,8 +92,8 @@ impl Lower {
     }
 
     /// Slot k is computed by the item with number k modulo the number of items.
-    fn fill(&mut self, array: &Expr, slot: u16, value: &Expr) -> Result<Given> {
-        let Given::View(param) = self.expr(array)? else {
+    fn fill(&mut self, array: &Expr, slot: u16, value: &Expr) -> Result<Operand> {
+        let Operand::View(param) = self.expr(array)? else {
             return Err(LowerError::Unsupported("fill"));
         };
         let Some(ParamKind::Local { len, .. }) = self.kind(param) else {
@@ -110,7 +110,7 @@ impl Lower {
             lower.builder.begin(false);
             let step = lower.builder.binary(Binary::Mul, turn, items);
             let at = lower.builder.binary(Binary::Add, step, local);
-            lower.frame.locals.insert(slot, Given::Value(at));
+            lower.frame.locals.insert(slot, Operand::Value(at));
             let value = lower.of(value)?;
             lower.builder.store_at(param, [at], value);
             let body = lower.builder.end();
@@ -119,7 +119,7 @@ impl Lower {
             Ok(())
         })?;
         self.builder.push(Stmt::Phase { once: false, body });
-        Ok(Given::Unit)
+        Ok(Operand::Unit)
     }
 
     pub(super) fn kind(&self, param: ParamId) -> Option<ParamKind> {
@@ -157,20 +157,22 @@ impl Lower {
     }
 
     /// A method of the group, or of an item of one.
-    pub(super) fn asks(&mut self, given: &Given, name: &str) -> Option<Given> {
-        let values = |all: Vec<Value>| all.into_iter().map(Given::Value).collect();
+    pub(super) fn asks(&mut self, given: &Operand, name: &str) -> Option<Operand> {
+        let values = |all: Vec<Value>| all.into_iter().map(Operand::Value).collect();
         Some(match (given, name) {
-            (Given::Item, "local_index") => Given::Value(self.local_index()),
-            (Given::Item, "local_pos") => Given::Tuple(values(self.asked(Query::LocalId))),
-            (Given::Item | Given::Group, "subgroup_size") => {
-                Given::Value(self.builder.query(Query::SubgroupSize, 0))
+            (Operand::Item, "local_index") => Operand::Value(self.local_index()),
+            (Operand::Item, "local_pos") => Operand::Tuple(values(self.asked(Query::LocalId))),
+            (Operand::Item | Operand::Group, "subgroup_size") => {
+                Operand::Value(self.builder.query(Query::SubgroupSize, 0))
             }
-            (Given::Item, "subgroup_index") => Given::Value(self.builder.query(Query::Subgroup, 0)),
-            (Given::Item, "subgroup_lane") => Given::Value(self.builder.query(Query::Lane, 0)),
-            (Given::Group, "index") => Given::Value(self.builder.query(Query::GroupId, 0)),
-            (Given::Group, "pos") => Given::Tuple(values(self.asked(Query::GroupId))),
-            (Given::Group, "size") => Given::Shape(self.asked(Query::GroupSize)),
-            (Given::Group, "count") => Given::Shape(self.asked(Query::GroupCount)),
+            (Operand::Item, "subgroup_index") => {
+                Operand::Value(self.builder.query(Query::Subgroup, 0))
+            }
+            (Operand::Item, "subgroup_lane") => Operand::Value(self.builder.query(Query::Lane, 0)),
+            (Operand::Group, "index") => Operand::Value(self.builder.query(Query::GroupId, 0)),
+            (Operand::Group, "pos") => Operand::Tuple(values(self.asked(Query::GroupId))),
+            (Operand::Group, "size") => Operand::Shape(self.asked(Query::GroupSize)),
+            (Operand::Group, "count") => Operand::Shape(self.asked(Query::GroupCount)),
             _ => return None,
         })
     }
@@ -182,18 +184,18 @@ impl Lower {
         name: &'static str,
         args: &[Expr],
         at: At,
-    ) -> Result<Option<Given>> {
+    ) -> Result<Option<Operand>> {
         match self.kind(param) {
             Some(ParamKind::Reduce { .. }) if name == "give" => {
                 let value = self.of(args.first().ok_or(LowerError::Unsupported(name))?)?;
                 self.builder.push(Stmt::Contribute { param, value });
-                Ok(Some(Given::Unit))
+                Ok(Some(Operand::Unit))
             }
             Some(ParamKind::View { owner: Owner::Anyone, .. }) if name == "put" => {
                 let Some(tile) = args.get(1) else { return Ok(None) };
-                let Given::Tile(tile) = self.expr(tile)? else { return Ok(None) };
+                let Operand::Tile(tile) = self.expr(tile)? else { return Ok(None) };
                 self.put_tile(param, &tile)?;
-                Ok(Some(Given::Unit))
+                Ok(Some(Operand::Unit))
             }
             Some(ParamKind::View { owner: Owner::Atomic, .. } | ParamKind::Local { .. }) => {
                 let Some(op) = Atomic::of_name(name) else { return Ok(None) };
@@ -202,7 +204,7 @@ impl Lower {
                 let rest: Result<Vec<_>> = rest.iter().map(|arg| self.of(arg)).collect();
                 self.site(at);
                 let place = Place::element(param, indices);
-                Ok(Some(Given::Value(self.builder.atomic(op, place, &rest?))))
+                Ok(Some(Operand::Value(self.builder.atomic(op, place, &rest?))))
             }
             _ => Ok(None),
         }

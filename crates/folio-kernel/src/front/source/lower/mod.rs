@@ -105,26 +105,26 @@ pub fn lower(function: &'static Function) -> Result<Kernel> {
         Lower { builder, calls, inlined: 0, bodies, frame, uniform, gives: false, colours };
     for (at, name) in function.params.iter().enumerate() {
         let given = match lower.frame.table[at] {
-            Entry::Item(_) => Given::Item,
-            Entry::Group(_) => Given::Group,
+            Entry::Item(_) => Operand::Item,
+            Entry::Group(_) => Operand::Group,
             Entry::View(view) => {
                 let element = (view.element)(lower.builder.types());
                 let (rank, access, owner) = (view.rank, view.access, view.owner);
                 let param = lower.builder.view(name, element, rank, access, owner);
                 lower.colours.extend(view.colour.map(|colour| (param, colour)));
-                Given::View(param)
+                Operand::View(param)
             }
             Entry::Local(element, len) => {
                 let element = element(lower.builder.types());
-                Given::View(lower.builder.param(name, ParamKind::Local { element, len }))
+                Operand::View(lower.builder.param(name, ParamKind::Local { element, len }))
             }
             Entry::Reduce(element, combine) => {
                 let element = element(lower.builder.types());
-                Given::View(lower.builder.param(name, ParamKind::Reduce { element, combine }))
+                Operand::View(lower.builder.param(name, ParamKind::Reduce { element, combine }))
             }
             Entry::Type(ty) => {
                 let ty = ty(lower.builder.types());
-                Given::Value(lower.builder.scalar(name, ty))
+                Operand::Value(lower.builder.scalar(name, ty))
             }
             _ => return Err(LowerError::Unsupported("this parameter")),
         };
@@ -167,7 +167,7 @@ fn fits_a_variable(bytes: u64) -> Result<()> {
 
 /// The result of an expression.
 #[derive(Clone, Debug)]
-enum Given {
+enum Operand {
     Unit,
     Value(Value),
     /// A place, which is loaded when its value is needed.
@@ -177,7 +177,7 @@ enum Given {
     View(ParamId),
     /// A value that each item keeps between phases.
     Private(VarId, Type),
-    Tuple(Vec<Given>),
+    Tuple(Vec<Operand>),
     /// The extents of a view: an array whose elements stay known.
     Shape(Vec<Value>),
     Closure(Rc<Closure>),
@@ -191,7 +191,7 @@ struct Closure {
     of: Rc<(Pattern, Expr)>,
     function: &'static Function,
     table: Vec<Entry>,
-    locals: HashMap<u16, Given>,
+    locals: HashMap<u16, Operand>,
     /// The functions around it, which are not those around its calls.
     calls: Vec<&'static Function>,
 }
@@ -200,7 +200,7 @@ struct Closure {
 struct Frame {
     function: &'static Function,
     table: Vec<Entry>,
-    locals: HashMap<u16, Given>,
+    locals: HashMap<u16, Operand>,
     /// The loops and labelled blocks around, innermost last.
     around: Vec<Around>,
     /// Where `return` goes, in a device function; and where the result is put.
@@ -289,13 +289,13 @@ impl Lower {
         Ok(body)
     }
 
-    fn block(&mut self, block: &Block) -> Result<Given> {
+    fn block(&mut self, block: &Block) -> Result<Operand> {
         for statement in &block.statements {
             match statement {
                 Statement::Let(pattern, expr) => {
                     let given = match (self.expr(expr)?, expr) {
                         // The variable that it was may become another tile.
-                        (Given::Tile(tile), Expr::Local(_)) => Given::Tile(self.copied(&tile)?),
+                        (Operand::Tile(tile), Expr::Local(_)) => Operand::Tile(self.copied(&tile)?),
                         (given, _) => given,
                     };
                     self.bind(pattern, given)?;
@@ -311,38 +311,38 @@ impl Lower {
                 let given = self.expr(tail)?;
                 self.settle(given)
             }
-            None => Ok(Given::Unit),
+            None => Ok(Operand::Unit),
         }
     }
 
     /// The same with every place loaded.
-    fn settle(&mut self, given: Given) -> Result<Given> {
+    fn settle(&mut self, given: Operand) -> Result<Operand> {
         match given {
-            Given::Place(..) => Ok(Given::Value(self.value(given)?)),
-            Given::Tuple(parts) => {
+            Operand::Place(..) => Ok(Operand::Value(self.value(given)?)),
+            Operand::Tuple(parts) => {
                 let parts: Result<Vec<_>> = parts.into_iter().map(|p| self.settle(p)).collect();
-                Ok(Given::Tuple(parts?))
+                Ok(Operand::Tuple(parts?))
             }
             other => Ok(other),
         }
     }
 
-    fn value(&mut self, given: Given) -> Result<Value> {
+    fn value(&mut self, given: Operand) -> Result<Value> {
         match given {
-            Given::Value(value) => Ok(value),
-            Given::Place(place, _) => Ok(self.builder.load(place)),
-            Given::Tuple(parts) => {
+            Operand::Value(value) => Ok(value),
+            Operand::Place(place, _) => Ok(self.builder.load(place)),
+            Operand::Tuple(parts) => {
                 let parts: Result<Vec<_>> = parts.into_iter().map(|p| self.value(p)).collect();
                 Ok(self.tuple(parts?))
             }
-            Given::Shape(extents) => self.array(extents).and_then(|array| self.value(array)),
-            Given::Unit => Err(LowerError::Unsupported("()")),
-            Given::Item => Err(LowerError::Unsupported("the item")),
-            Given::Group => Err(LowerError::Unsupported("the group")),
-            Given::View(_) => Err(LowerError::Unsupported("a view")),
-            Given::Private(..) => Err(LowerError::Unsupported("an item's value")),
-            Given::Closure(_) => Err(LowerError::Unsupported("a closure")),
-            Given::Tile(_) => Err(LowerError::Unsupported("a tile")),
+            Operand::Shape(extents) => self.array(extents).and_then(|array| self.value(array)),
+            Operand::Unit => Err(LowerError::Unsupported("()")),
+            Operand::Item => Err(LowerError::Unsupported("the item")),
+            Operand::Group => Err(LowerError::Unsupported("the group")),
+            Operand::View(_) => Err(LowerError::Unsupported("a view")),
+            Operand::Private(..) => Err(LowerError::Unsupported("an item's value")),
+            Operand::Closure(_) => Err(LowerError::Unsupported("a closure")),
+            Operand::Tile(_) => Err(LowerError::Unsupported("a tile")),
         }
     }
 
@@ -359,10 +359,10 @@ impl Lower {
         self.value(given)
     }
 
-    fn bind(&mut self, pattern: &Pattern, given: Given) -> Result<()> {
+    fn bind(&mut self, pattern: &Pattern, given: Operand) -> Result<()> {
         match (pattern, given) {
             (Pattern::Wild, _) => Ok(()),
-            (Pattern::Tuple(parts), Given::Unit) if parts.is_empty() => Ok(()),
+            (Pattern::Tuple(parts), Operand::Unit) if parts.is_empty() => Ok(()),
             (Pattern::Local(local, false), given) => {
                 let settled = self.settle(given)?;
                 self.frame.locals.insert(*local, settled);
@@ -370,14 +370,14 @@ impl Lower {
             }
             (
                 Pattern::Local(local, true),
-                given @ (Given::Item | Given::Group | Given::View(_) | Given::Private(..)),
+                given @ (Operand::Item | Operand::Group | Operand::View(_) | Operand::Private(..)),
             ) => {
                 self.frame.locals.insert(*local, given);
                 Ok(())
             }
-            (Pattern::Local(local, true), Given::Tile(tile)) => {
+            (Pattern::Local(local, true), Operand::Tile(tile)) => {
                 let own = self.own_tile(tile)?;
-                self.frame.locals.insert(*local, Given::Tile(own));
+                self.frame.locals.insert(*local, Operand::Tile(own));
                 Ok(())
             }
             (Pattern::Local(local, true), given) => {
@@ -385,21 +385,21 @@ impl Lower {
                 let ty = self.builder.type_of(value);
                 let var = self.var(&format!("l{local}"), ty);
                 self.builder.set(var, value);
-                self.frame.locals.insert(*local, Given::Place(Place::var(var), ty));
+                self.frame.locals.insert(*local, Operand::Place(Place::var(var), ty));
                 Ok(())
             }
-            (Pattern::Tuple(patterns), Given::Tuple(parts)) => {
+            (Pattern::Tuple(patterns), Operand::Tuple(parts)) => {
                 patterns.iter().zip(parts).try_for_each(|(pattern, part)| self.bind(pattern, part))
             }
-            (Pattern::Tuple(patterns), Given::Shape(extents)) => {
-                let extents = extents.into_iter().map(Given::Value);
+            (Pattern::Tuple(patterns), Operand::Shape(extents)) => {
+                let extents = extents.into_iter().map(Operand::Value);
                 patterns.iter().zip(extents).try_for_each(|(pattern, of)| self.bind(pattern, of))
             }
             (Pattern::Tuple(patterns), given) => {
                 let value = self.value(given)?;
                 for (at, pattern) in patterns.iter().enumerate() {
                     let part = self.builder.op(Op::Part(value, at as u32));
-                    self.bind(pattern, Given::Value(part))?;
+                    self.bind(pattern, Operand::Value(part))?;
                 }
                 Ok(())
             }

@@ -2,7 +2,7 @@
 
 use super::super::OTHERS_CELL;
 use super::super::tree::{At, Expr, Pattern};
-use super::{Given, Lower, LowerError, Result, U64};
+use super::{Lower, LowerError, Operand, Result, U64};
 use crate::ir::{ParamId, ParamKind, Place, Root, Step, Value};
 use crate::op::{Binary, Compare, Op, Query};
 use crate::types::{Composite, Scalar};
@@ -15,7 +15,7 @@ impl Lower {
             return self.indices(param, index);
         };
         let given = self.expr(index)?;
-        let is_own = matches!(given, Given::Item);
+        let is_own = matches!(given, Operand::Item);
         let mut indices = self.indices_of(param, given)?;
         let one = self.builder.bits(Scalar::U64, 1);
         let mut sum = self.builder.bits(Scalar::U64, colour.into());
@@ -44,18 +44,18 @@ impl Lower {
         self.indices_of(param, given)
     }
 
-    fn indices_of(&mut self, param: ParamId, given: Given) -> Result<Vec<Value>> {
+    fn indices_of(&mut self, param: ParamId, given: Operand) -> Result<Vec<Value>> {
         let rank = self.builder.kernel().elements(param).map_or(1, |(_, rank)| rank);
         match given {
-            Given::Item => match self.kind(param) {
+            Operand::Item => match self.kind(param) {
                 Some(ParamKind::Local { .. }) => Ok(vec![self.local_index()]),
                 _ => Ok((0..rank).map(|dim| self.builder.position(dim)).collect()),
             },
-            Given::Group => Ok(self.asked(Query::GroupId)),
-            Given::Tuple(parts) => parts
+            Operand::Group => Ok(self.asked(Query::GroupId)),
+            Operand::Tuple(parts) => parts
                 .into_iter()
                 .map(|part| {
-                    if let Given::Item = part {
+                    if let Operand::Item = part {
                         return Ok(self.builder.position(0));
                     }
                     let part = self.value(part)?;
@@ -79,36 +79,36 @@ impl Lower {
         }
     }
 
-    pub(super) fn index(&mut self, base: &Expr, index: &Expr, at: At) -> Result<Given> {
+    pub(super) fn index(&mut self, base: &Expr, index: &Expr, at: At) -> Result<Operand> {
         let given = self.element(base, index, at)?;
         // Loaded at once: what follows may store there.
         self.settle(given)
     }
 
-    pub(super) fn element(&mut self, base: &Expr, index: &Expr, at: At) -> Result<Given> {
+    pub(super) fn element(&mut self, base: &Expr, index: &Expr, at: At) -> Result<Operand> {
         let base = match base {
             // Of an element that is an array only the part is loaded.
             Expr::Index(base, index, at) => self.element(base, index, *at)?,
             _ => self.expr(base)?,
         };
         match base {
-            Given::View(param) => {
+            Operand::View(param) => {
                 let indices = self.element_of(param, index, at)?;
                 self.site(at);
                 let ty = self.builder.kernel().elements(param).map_or(U64, |(ty, _)| ty);
-                Ok(Given::Place(Place::element(param, indices), ty))
+                Ok(Operand::Place(Place::element(param, indices), ty))
             }
-            Given::Private(var, ty) => Ok(Given::Place(Place::var(var), ty)),
-            Given::Place(place, ty) => {
+            Operand::Private(var, ty) => Ok(Operand::Place(Place::var(var), ty)),
+            Operand::Place(place, ty) => {
                 let value = self.of(index)?;
                 let value = self.cast(value, Scalar::U64);
                 self.site(at);
                 let inner = self.builder.types().part(ty, 0);
                 let inner = inner.ok_or(LowerError::Unsupported("this index"))?;
-                Ok(Given::Place(place.at(value), inner))
+                Ok(Operand::Place(place.at(value), inner))
             }
-            Given::Shape(extents) if known(index).is_some_and(|at| at < extents.len()) => {
-                Ok(Given::Value(extents[known(index).unwrap_or(0)]))
+            Operand::Shape(extents) if known(index).is_some_and(|at| at < extents.len()) => {
+                Ok(Operand::Value(extents[known(index).unwrap_or(0)]))
             }
             other => {
                 // An array that is a value: only variables can be indexed by values.
@@ -121,38 +121,38 @@ impl Lower {
                 self.site(at);
                 let inner = self.builder.types().part(ty, 0);
                 let inner = inner.ok_or(LowerError::Unsupported("this index"))?;
-                Ok(Given::Place(Place::var(var).at(value), inner))
+                Ok(Operand::Place(Place::var(var).at(value), inner))
             }
         }
     }
 
     /// Something that is written to.
-    pub(super) fn place(&mut self, expr: &Expr) -> Result<Given> {
+    pub(super) fn place(&mut self, expr: &Expr) -> Result<Operand> {
         match expr {
             Expr::Index(base, index, at) => {
                 let base = self.place(base)?;
                 match base {
-                    Given::View(param) => {
+                    Operand::View(param) => {
                         let indices = self.element_of(param, index, *at)?;
                         self.site(*at);
                         let ty = self.builder.kernel().elements(param).map_or(U64, |(ty, _)| ty);
-                        Ok(Given::Place(Place::element(param, indices), ty))
+                        Ok(Operand::Place(Place::element(param, indices), ty))
                     }
-                    Given::Private(var, ty) => Ok(Given::Place(Place::var(var), ty)),
-                    Given::Place(mut place, ty) => {
+                    Operand::Private(var, ty) => Ok(Operand::Place(Place::var(var), ty)),
+                    Operand::Place(mut place, ty) => {
                         let value = self.of(index)?;
                         let value = self.cast(value, Scalar::U64);
                         self.site(*at);
                         let inner = self.builder.types().part(ty, 0);
                         let inner = inner.ok_or(LowerError::Unsupported("this index"))?;
                         place.path.push(Step::At(value));
-                        Ok(Given::Place(place, inner))
+                        Ok(Operand::Place(place, inner))
                     }
                     _ => Err(LowerError::Unsupported("this assignment")),
                 }
             }
             Expr::Field(base, name) => match self.place(base)? {
-                Given::Place(place, ty) => {
+                Operand::Place(place, ty) => {
                     let found = match self.builder.types().get(ty) {
                         Some(Composite::Struct(s)) => {
                             s.fields.iter().position(|field| field.name == *name)
@@ -161,7 +161,7 @@ impl Lower {
                     };
                     let part = found.ok_or(LowerError::Unsupported("this field"))? as u32;
                     let inner = self.builder.types().part(ty, part).unwrap_or(ty);
-                    Ok(Given::Place(place.part(part), inner))
+                    Ok(Operand::Place(place.part(part), inner))
                 }
                 _ => Err(LowerError::Unsupported("this assignment")),
             },
@@ -175,10 +175,10 @@ impl Lower {
             && !self.frame.locals.contains_key(local)
         {
             // The first assignment of a `let` without a value.
-            return self.bind(&Pattern::Local(*local, true), Given::Value(value));
+            return self.bind(&Pattern::Local(*local, true), Operand::Value(value));
         }
         match self.place(to)? {
-            Given::Place(place, _) => {
+            Operand::Place(place, _) => {
                 if place.is_indexed() {
                     self.site(at);
                 }

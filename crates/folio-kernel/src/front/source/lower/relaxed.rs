@@ -3,7 +3,7 @@
 
 use super::super::tree::Expr;
 use super::tile::{Held, MOST_STAGED, Source, Tile};
-use super::{Given, Lower, LowerError, Result};
+use super::{Operand, Lower, LowerError, Result};
 use crate::ir::{Corner, Product, Stmt, Value};
 use crate::op::{Binary, Compare, Op};
 use crate::types::Scalar;
@@ -32,7 +32,7 @@ impl Lower {
     }
 
     fn corner(&mut self, view: &Expr, at: &Expr, turned: &Expr) -> Result<Corner> {
-        let (Given::View(view), Expr::Bool(turned)) = (self.expr(view)?, turned) else {
+        let (Operand::View(view), Expr::Bool(turned)) = (self.expr(view)?, turned) else {
             return Err(WRONG);
         };
         // As written, these are indices of the transpose.

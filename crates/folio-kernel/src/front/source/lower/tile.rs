@@ -7,7 +7,7 @@
 
 use super::super::Entry;
 use super::super::tree::Expr;
-use super::{Closure, Given, Lower, LowerError, Result};
+use super::{Closure, Lower, LowerError, Operand, Result};
 use crate::ir::{ParamId, ParamKind, Place, Stmt, Value, VarId};
 use crate::op::{Binary, Combine, Compare, Op, Query};
 use crate::types::{Scalar, Type};
@@ -118,7 +118,7 @@ impl Tile {
 
 impl Lower {
     /// The expressions that make tiles.
-    pub(super) fn tiled(&mut self, expr: &Expr) -> Result<Given> {
+    pub(super) fn tiled(&mut self, expr: &Expr) -> Result<Operand> {
         match expr {
             Expr::Tile(entry, value) => {
                 let (element, rows, columns) = self.tile_entry(*entry)?;
@@ -128,49 +128,49 @@ impl Lower {
                 };
                 let tile = self.items_tile(element, rows, columns)?;
                 self.filled(&tile, value)?;
-                Ok(Given::Tile(tile))
+                Ok(Operand::Tile(tile))
             }
             Expr::TileOf(view, index, entry, turned) => {
                 let (element, rows, columns) = self.tile_entry(*entry)?;
                 self.side_for(rows, columns)?;
-                let Given::View(view) = self.expr(view)? else {
+                let Operand::View(view) = self.expr(view)? else {
                     return Err(LowerError::Unsupported("this tile"));
                 };
                 let at = self.indices(view, index)?;
                 let held = Held::Memory(Source { view, at, turned: *turned, end: None });
-                Ok(Given::Tile(Tile { element, rows, columns, held }))
+                Ok(Operand::Tile(Tile { element, rows, columns, held }))
             }
             Expr::TileFold(tile, entry, rows) => {
-                let Given::Tile(tile) = self.expr(tile)? else {
+                let Operand::Tile(tile) = self.expr(tile)? else {
                     return Err(LowerError::Unsupported("this reduction"));
                 };
                 let combine = self.combine(*entry)?;
-                self.folded(&tile, combine, *rows).map(Given::Tile)
+                self.folded(&tile, combine, *rows).map(Operand::Tile)
             }
             _ => Err(LowerError::Unsupported("this expression")),
         }
     }
 
     /// A method of a tile.
-    pub(super) fn tile_method(&mut self, tile: &Tile, name: &str, args: &[Expr]) -> Result<Given> {
+    pub(super) fn tile_method(&mut self, tile: &Tile, name: &str, args: &[Expr]) -> Result<Operand> {
         if name == "add_relaxed_product" {
             self.add_relaxed(tile, args)?;
-            return Ok(Given::Unit);
+            return Ok(Operand::Unit);
         }
         let mut given = Vec::with_capacity(args.len());
         for arg in args {
             given.push(self.expr(arg)?);
         }
         match (name, &given[..]) {
-            ("map", [Given::Closure(f)]) => self.mapped(&[tile], f, false),
-            ("map_indexed", [Given::Closure(f)]) => self.mapped(&[tile], f, true),
-            ("zip", [Given::Tile(other), Given::Closure(f)]) => {
+            ("map", [Operand::Closure(f)]) => self.mapped(&[tile], f, false),
+            ("map_indexed", [Operand::Closure(f)]) => self.mapped(&[tile], f, true),
+            ("zip", [Operand::Tile(other), Operand::Closure(f)]) => {
                 self.mapped(&[tile, other], f, false)
             }
-            ("clone", []) => self.copied(tile).map(Given::Tile),
-            ("add_product", [Given::Tile(a), Given::Tile(b)]) => {
+            ("clone", []) => self.copied(tile).map(Operand::Tile),
+            ("add_product", [Operand::Tile(a), Operand::Tile(b)]) => {
                 self.add_tiles(tile, a, b)?;
-                Ok(Given::Unit)
+                Ok(Operand::Unit)
             }
             _ => Err(LowerError::Unsupported("this method of a tile")),
         }
@@ -422,7 +422,7 @@ impl Lower {
     }
 
     /// Calls a closure for each element: of one tile, or of two beside each other.
-    fn mapped(&mut self, tiles: &[&Tile], f: &Rc<Closure>, indexed: bool) -> Result<Given> {
+    fn mapped(&mut self, tiles: &[&Tile], f: &Rc<Closure>, indexed: bool) -> Result<Operand> {
         let mut sources = Vec::with_capacity(tiles.len());
         for tile in tiles {
             sources.push(self.loaded(tile)?);
@@ -435,10 +435,10 @@ impl Lower {
                 if indexed {
                     let r = lower.along(of.rows, u, p)?;
                     let c = lower.along(of.columns, v, q)?;
-                    given.push(Given::Tuple(vec![Given::Value(r), Given::Value(c)]));
+                    given.push(Operand::Tuple(vec![Operand::Value(r), Operand::Value(c)]));
                 }
                 for source in &sources {
-                    given.push(Given::Value(lower.held_at(source, p, q)?));
+                    given.push(Operand::Value(lower.held_at(source, p, q)?));
                 }
                 let value = lower.applied(f, given)?;
                 let value = lower.value(value)?;
@@ -452,7 +452,7 @@ impl Lower {
                 Ok(())
             })
         })?;
-        made.map(Given::Tile).ok_or(LowerError::Unsupported("this tile"))
+        made.map(Operand::Tile).ok_or(LowerError::Unsupported("this tile"))
     }
 
     /// An own element: of a tile of one row or column it is that for all others.

@@ -1,8 +1,9 @@
 //! Histograms: how often each index is there. Groups count in local memory, in as many copies as
 //! have room there, and add what they have counted to the result.
 
-use crate::of_32_bits;
+use crate::counts::{Count, fits};
 use crate::prelude::*;
+use crate::private;
 use folio::hal::DeviceKind;
 use folio::ir::device::{CastFrom, Int};
 
@@ -172,6 +173,38 @@ where
     }
 }
 
+/// Adds the counts of a part of the elements.
+#[kernel]
+fn add_counts<C: Count>(i: Item, part: In<u32>, counts: InOut<C>) {
+    counts[i] += part[i] as C;
+}
+
+/// Counts at most `u32::MAX` elements.
+fn count<T>(q: &Queue, x: &Slice<'_, T>, clamps: u32, counts: &mut Buffer<u32>) -> Result<()>
+where
+    T: Number + Int + DeviceType,
+    u64: CastFrom<T>,
+{
+    let (n, bins) = (x.len(), counts.len());
+    // By a command, so that each run of a graph counts anew.
+    q.fill(&mut *counts, 0)?;
+    let (limits, last) = (q.device().limits(), (bins as u64).wrapping_sub(1));
+    // Where a CPU has sub-groups, compilers of its shaders take minutes for an item's large arrays.
+    let is_cpu = q.device().info().kind == DeviceKind::Cpu && limits.subgroup == 1;
+    let has_room = |slots: usize| {
+        limits.local_memory >= 4 * slots as u64 && limits.group_items >= GROUP as u64
+    };
+    let job = Job { q, clamps, last, x, counts };
+    match bins {
+        1..=BYTE if is_cpu => job.by_items::<BYTE>(),
+        1..=FEW if is_cpu => job.by_items::<FEW>(),
+        1..=MANY if is_cpu => job.by_items::<MANY>(),
+        1..=FEW if has_room(FEW) => job.by_groups::<FEW>(),
+        1..=MANY if has_room(MANY) => job.by_groups::<MANY>(),
+        _ => q.run(n, count_each::<T>(clamps, last, x, job.counts)).map(drop),
+    }
+}
+
 fn counted<T, const D: usize>(
     q: &Queue,
     x: Slice<'_, T, D>,
@@ -183,28 +216,39 @@ where
     u64: CastFrom<T>,
 {
     let x = x.flat()?;
-    let n = x.len();
-    of_32_bits::<T>("histogram of", n)?;
-    let (mut counts, q) = (q.runtime().buffer(bins)?, &q.undivided());
-    // By a command, so that each run of a graph counts anew.
-    q.fill(&mut counts, 0)?;
-    let (limits, last) = (q.device().limits(), (bins as u64).wrapping_sub(1));
-    // Where a CPU has sub-groups, compilers of its shaders take minutes for an item's large arrays.
-    let is_cpu = q.device().info().kind == DeviceKind::Cpu && limits.subgroup == 1;
-    let has_room = |slots: usize| {
-        limits.local_memory >= 4 * slots as u64 && limits.group_items >= GROUP as u64
-    };
-    let job = Job { q, clamps, last, x: &x, counts: &mut counts };
-    match bins {
-        1..=BYTE if is_cpu => job.by_items::<BYTE>()?,
-        1..=FEW if is_cpu => job.by_items::<FEW>()?,
-        1..=MANY if is_cpu => job.by_items::<MANY>()?,
-        1..=FEW if has_room(FEW) => job.by_groups::<FEW>()?,
-        1..=MANY if has_room(MANY) => job.by_groups::<MANY>()?,
-        _ => drop(q.run(n, count_each::<T>(clamps, last, &x, &mut counts))?),
-    }
+    fits::<u32, T>("histogram of", x.len())?;
+    let mut counts = q.runtime().buffer(bins)?;
+    count(&q.undivided(), &x, clamps, &mut counts)?;
     Ok(counts)
 }
+
+/// Counts in parts of `most` elements, whose counts have 32 bits: not every device adds integers of
+/// 64 bits in one step.
+fn summed<T, C: Count, const D: usize>(
+    q: &Queue,
+    x: Slice<'_, T, D>,
+    mut counts: SliceMut<'_, C>,
+    clamps: u32,
+    most: usize,
+) -> Result<()>
+where
+    T: Number + Int + DeviceType,
+    u64: CastFrom<T>,
+{
+    let (x, bins, q) = (x.flat()?, counts.len(), &q.undivided());
+    fits::<C, T>("histogram of", x.len())?;
+    let mut part = private(&q.runtime(), bins)?;
+    q.fill(&mut counts, C::ZERO)?;
+    for first in (0..x.len()).step_by(most) {
+        let len = most.min(x.len() - first);
+        count(q, &x.slice([first], [len])?, clamps, &mut part)?;
+        q.run(bins, add_counts::<C>(&part, &mut counts))?;
+    }
+    Ok(())
+}
+
+/// Elements of a part at most: a count of them has 32 bits.
+const MOST: usize = u32::MAX as usize;
 
 /// How often each index below `bins` is an element of `x`. An index outside fails the command, with
 /// the index and the number of bins.
@@ -248,4 +292,82 @@ where
     u64: CastFrom<T>,
 {
     counted(q, x.slice_all(), bins, 1)
+}
+
+/// As [`bincount`], into memory of the program's, which has as many elements as there are bins, and
+/// is overwritten. Counts that are `u64` take any number of elements.
+///
+/// ```
+/// let rt = folio::runtime()?;
+/// let q = rt.queue()?;
+/// let x = rt.buffer_from(&[3u8, 1, 3, 0])?;
+/// let mut counts = rt.buffer::<u64, 1>(5)?;
+/// folio::algorithms::bincount_into(&q, &x, &mut counts)?;
+/// assert_eq!(counts.to_vec()?, [1, 1, 0, 2, 0]);
+/// # Ok::<(), folio::Error>(())
+/// ```
+pub fn bincount_into<T, C: Count, const D: usize>(
+    q: &Queue,
+    x: impl AsPart<T, D>,
+    mut counts: impl AsPartMut<C, 1>,
+) -> Result<()>
+where
+    T: Number + Int + DeviceType,
+    u64: CastFrom<T>,
+{
+    summed(q, x.slice_all(), counts.slice_all_mut(), 0, MOST)
+}
+
+/// As [`histogram`], into memory of the program's: see [`bincount_into`].
+///
+/// ```
+/// let rt = folio::runtime()?;
+/// let q = rt.queue()?;
+/// let x = rt.buffer_from(&[-5i64, 1, 700, 0])?;
+/// let mut counts = rt.buffer::<u64, 1>(3)?;
+/// folio::algorithms::histogram_into(&q, &x, &mut counts)?;
+/// assert_eq!(counts.to_vec()?, [2, 1, 1]);
+/// # Ok::<(), folio::Error>(())
+/// ```
+pub fn histogram_into<T, C: Count, const D: usize>(
+    q: &Queue,
+    x: impl AsPart<T, D>,
+    mut counts: impl AsPartMut<C, 1>,
+) -> Result<()>
+where
+    T: Number + Int + DeviceType,
+    u64: CastFrom<T>,
+{
+    summed(q, x.slice_all(), counts.slice_all_mut(), 1, MOST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use folio_cpu::CpuBackend;
+    use folio_sim::{DeviceSpec, SimBackend};
+
+    /// As more than 2^32 elements are counted: in parts, the last of which is shorter.
+    #[test]
+    fn many_elements_are_counted_in_parts() -> std::result::Result<(), Box<dyn std::error::Error>> {
+        let cpu = folio::Runtime::builder().backend(CpuBackend::builder().threads(2).build()?);
+        let spec = DeviceSpec::new();
+        let sim = folio::Runtime::builder().backend(SimBackend::builder().device(spec).build());
+        for rt in [cpu.build()?, sim.build()?] {
+            let q = rt.queue()?;
+            for (n, most, bins) in [(0, 1, 3), (5, 1, 3), (3000, 1000, 251), (3001, 1000, 9000)] {
+                let x: Vec<i32> = (0..n).map(|k| k * 7919 % 251 - 5).collect();
+                let mut wanted = vec![0; bins];
+                for x in &x {
+                    wanted[(*x).clamp(0, bins as i32 - 1) as usize] += 1;
+                }
+                let x = rt.buffer_from(&x)?;
+                // What is there before does not count.
+                let mut counts = rt.buffer_from(vec![77u64; bins])?;
+                summed(&q, (&x).slice_all(), (&mut counts).slice_all_mut(), 1, most)?;
+                assert_eq!(counts.to_vec()?, wanted, "{n} in parts of {most}");
+            }
+        }
+        Ok(())
+    }
 }

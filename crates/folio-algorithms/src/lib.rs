@@ -27,8 +27,9 @@
 //! | the same of each run of equal keys | [`exclusive_scan_by_key`], [`inclusive_scan_by_key`] |
 //! | make the elements of each segment one | [`segmented_reduce`] |
 //! | keep some, or divide them in two | [`compact`], [`compact_into`], [`unique`], [`partition`] |
-//! | count how often there is what | [`bincount`], [`histogram`] |
-//! | order them | [`sort`], [`sort_by_key`], [`sort_order`], [`sort_segments`], [`merge`] |
+//! | count how often there is what | [`bincount`], [`bincount_into`], [`histogram`], [`histogram_into`] |
+//! | order them | [`sort`], [`sort_by_key`], [`sort_segments`], [`merge`] |
+//! | give their order as indices | [`sort_order`], [`sort_order_into`] |
 //! | move them by index | [`gather`], [`scatter`] |
 //! | exchange rows and columns, or axes | [`transpose`], [`permute`] |
 //! | draw random numbers | [`fill_uniform`], [`fill_normal`], and [`random`] in kernels |
@@ -38,8 +39,9 @@
 //! - **Arguments** are what kernels take: buffers, shared ones, USM, parts of these. Their lengths
 //!   may be any, also 0; lengths that do not fit each other are
 //!   [`Error::Mismatch`](folio::Error::Mismatch). Results that are `u32` take fewer than 2^32
-//!   elements: [`sort_order`], [`bincount`], [`histogram`]; more are
-//!   [`Error::TooLarge`](folio::Error::TooLarge).
+//!   elements: those of [`sort_order`], [`bincount`], [`histogram`]; more are
+//!   [`Error::TooLarge`](folio::Error::TooLarge). The same functions with `_into` write `u64`, too,
+//!   and then take any number.
 //! - **Dimensions**: reductions, histograms and random numbers take any, and go row after row.
 //!   [`transpose`] takes two, [`permute`] up to three. All else takes one: `x.flat()` and
 //!   `x.flat_mut()` give the elements of a buffer of any shape in one dimension, without a copy. A
@@ -63,6 +65,7 @@ extern crate folio_core as folio;
 mod checks;
 mod compact;
 mod compact_in_turn;
+mod counts;
 mod digits;
 mod histogram;
 mod keyed;
@@ -82,7 +85,8 @@ mod tiles;
 mod transpose;
 
 pub use compact::{compact, compact_into, partition, unique};
-pub use histogram::{bincount, histogram};
+pub use counts::Count;
+pub use histogram::{bincount, bincount_into, histogram, histogram_into};
 pub use keyed::{exclusive_scan_by_key, inclusive_scan_by_key};
 pub use keys::{Bits, Format, Key};
 pub use map::{Map, Same};
@@ -95,7 +99,7 @@ pub use reduce::{arg_max, arg_min, dot, reduce};
 pub use scan::{exclusive_scan, inclusive_scan, mapped_exclusive_scan, mapped_inclusive_scan};
 pub use scatter::{gather, scatter};
 pub use segmented::segmented_reduce;
-pub use sort::{Direction, sort, sort_by_key, sort_order, sort_segments};
+pub use sort::{Direction, sort, sort_by_key, sort_order, sort_order_into, sort_segments};
 pub use transpose::{permute, transpose};
 
 /// Memory whose contents other code relies on: no tracker of the program's can lie about it.
@@ -136,15 +140,6 @@ fn of_one_shape<const D: usize>(
     })
 }
 
-/// Refuses what 32 bits cannot number.
-fn of_32_bits<T>(what: &'static str, n: usize) -> folio::Result<()> {
-    if u32::try_from(n).is_ok() {
-        return Ok(());
-    }
-    let (label, element_bytes) = ("elements".into(), size_of::<T>());
-    Err(folio::Error::TooLarge { what, label, extent: vec![n], element_bytes })
-}
-
 /// What [`map!`] writes.
 #[doc(hidden)]
 pub mod hidden {
@@ -163,8 +158,8 @@ mod prelude {
     pub(crate) use folio::combine::*;
     pub(crate) use folio::ir::device::{Combine, Number, Shared as Value};
     pub(crate) use folio::{
-        Atomic, Buffer, DeviceType, Group, In, Item, Items, Local, LocalAtomic, Out, OutGroup,
-        Queue, Racy, Reduce, Result, Slice, SliceMut,
+        Atomic, Buffer, DeviceType, Group, In, InOut, Item, Items, Local, LocalAtomic, Out,
+        OutGroup, Queue, Racy, Reduce, Result, Slice, SliceMut,
         buffer::{AsPart, AsPartMut},
     };
     pub(crate) use folio_macros::{device_fn, kernel};

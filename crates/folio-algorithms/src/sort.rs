@@ -2,12 +2,13 @@
 //! lowest on, a count, a scan of the counts, and a move of each key to its place. The sort is
 //! stable.
 
+use crate::counts::{Count, fits};
 use crate::keys::{Bits, Format, Key, Rule};
 use crate::merge::merge_pairs;
 use crate::passes::{Pairs, Passes, Way, copied};
 use crate::prelude::*;
 use crate::scatter::gather;
-use crate::{of_32_bits, of_one_length, private};
+use crate::{of_one_length, private};
 use folio::buffer::Overwritten;
 use folio::ir::device::CastFrom;
 
@@ -26,14 +27,14 @@ fn positions(i: Item, y: Out<u32>) {
 }
 
 #[kernel]
-fn keys_and_positions<K: Value>(i: Item, keys: In<K>, copies: Out<K>, y: Out<u32>) {
+fn keys_and_positions<K: Value, C: Count>(i: Item, keys: In<K>, copies: Out<K>, y: Out<C>) {
     copies[i] = keys[i];
-    y[i] = i.index() as u32;
+    y[i] = i.index() as C;
 }
 
 /// The number of each element's segment: how many boundaries are at it or before.
 #[kernel]
-fn segments<I: Number>(i: Item, bounds: In<I>, segment: Out<u32>)
+fn segments<I: Number, S: Count>(i: Item, bounds: In<I>, segment: Out<S>)
 where
     usize: CastFrom<I>,
 {
@@ -46,7 +47,7 @@ where
             high = middle;
         }
     }
-    segment[i] = low as u32;
+    segment[i] = low as S;
 }
 
 /// Keys, and values that go along.
@@ -199,28 +200,59 @@ pub fn sort_order<K: Key>(
     direction: Direction,
     keys: impl AsPart<K, 1>,
 ) -> Result<Buffer<u32>> {
-    let (keys, rt, q) = (keys.slice_all(), q.runtime(), &q.undivided());
-    of_32_bits::<K>("sort of", keys.len())?;
-    let mut order = rt.buffer(keys.len())?;
-    if keys.is_empty() {
-        return Ok(order);
+    let keys = keys.slice_all();
+    fits::<u32, K>("sort of", keys.len())?;
+    let mut order = q.runtime().buffer(keys.len())?;
+    put_order(q, direction, keys, (&mut order).slice_all_mut(), MOST)?;
+    Ok(order)
+}
+
+/// As [`sort_order`], into memory of the program's, which is as long as the keys. Indices that are
+/// `u64` take any number of keys.
+///
+/// ```
+/// use folio::algorithms::{self, Direction};
+///
+/// let rt = folio::runtime()?;
+/// let q = rt.queue()?;
+/// let x = rt.buffer_from(&[20i64, 10, 30, 10])?;
+/// let mut order = rt.buffer::<u64, 1>(4)?;
+/// algorithms::sort_order_into(&q, Direction::Descending, &x, &mut order)?;
+/// assert_eq!(order.to_vec()?, [2, 0, 1, 3]);
+/// # Ok::<(), folio::Error>(())
+/// ```
+pub fn sort_order_into<K: Key, C: Count>(
+    q: &Queue,
+    direction: Direction,
+    keys: impl AsPart<K, 1>,
+    mut order: impl AsPartMut<C, 1>,
+) -> Result<()> {
+    let (keys, order) = (keys.slice_all(), order.slice_all_mut());
+    of_one_length("sort_order_into", keys.len(), order.len())?;
+    fits::<C, K>("sort of", keys.len())?;
+    put_order(q, direction, keys, order, MOST)
+}
+
+/// Sorts a copy of the keys in parts of `most` at most, and positions along with it.
+fn put_order<K: Key, C: Count>(
+    q: &Queue,
+    direction: Direction,
+    keys: Slice<'_, K>,
+    mut order: SliceMut<'_, C>,
+    most: usize,
+) -> Result<()> {
+    let (n, q) = (keys.len(), &q.undivided());
+    if n == 0 {
+        return Ok(());
     }
-    let mut own = private::<K>(&rt, keys.len())?;
+    let mut own = private::<K>(&q.runtime(), n)?;
     // SAFETY: there is an item for each element.
     let (copies, all) = unsafe { (Overwritten::new(&mut own), Overwritten::new(&mut order)) };
-    q.run(keys.len(), keys_and_positions::<K>(&keys, copies, all))?;
-    let mut own = own.reinterpret::<K::Bits, 1>(keys.len())?;
-    let (whole, bits) = ([keys.len()], K::Bits::WIDTH);
-    let (keys, values) = (own.slice_mut([0], whole)?, Some(order.slice_mut([0], whole)?));
-    K::Bits::sort(Job {
-        q,
-        rule: Rule::new(K::FORMAT, direction),
-        bits,
-        keys,
-        values,
-        most: MOST,
-    })?;
-    Ok(order)
+    q.run(n, keys_and_positions::<K, C>(&keys, copies, all))?;
+    let mut own = own.reinterpret::<K::Bits, 1>(n)?;
+    let (rule, bits) = (Rule::new(K::FORMAT, direction), K::Bits::WIDTH);
+    let keys = own.slice_mut([0], [n])?;
+    K::Bits::sort(Job { q, rule, bits, keys, values: Some(order), most })
 }
 
 /// Sorts keys where they are, and brings values, which may be of any type, into the same order.
@@ -290,25 +322,50 @@ where
     I: Number + DeviceType,
     usize: CastFrom<I>,
 {
-    let (offsets, mut keys) = (offsets.slice_all(), keys.slice_all_mut());
+    let (offsets, keys) = (offsets.slice_all(), keys.slice_all_mut());
+    put_segments(q, direction, &offsets, keys, MOST)
+}
+
+/// Sorts segments, which have numbers of 32 bits where there are `most` at most.
+fn put_segments<K: Key, I>(
+    q: &Queue,
+    direction: Direction,
+    offsets: &Slice<'_, I>,
+    keys: SliceMut<'_, K>,
+    most: usize,
+) -> Result<()>
+where
+    I: Number + DeviceType,
+    usize: CastFrom<I>,
+{
+    match offsets.len() <= most {
+        true => by_segment::<K, I, u32>(q, direction, offsets, keys),
+        false => by_segment::<K, I, u64>(q, direction, offsets, keys),
+    }
+}
+
+/// Sorts by key, and then by segment, in which the order by key stays.
+fn by_segment<K: Key, I, S: Bits + Count>(
+    q: &Queue,
+    direction: Direction,
+    offsets: &Slice<'_, I>,
+    mut keys: SliceMut<'_, K>,
+) -> Result<()>
+where
+    I: Number + DeviceType,
+    usize: CastFrom<I>,
+{
     let (n, q) = (keys.len(), &q.undivided());
-    let mut segment = private(&q.runtime(), n)?;
+    let mut segment = private::<S>(&q.runtime(), n)?;
     // SAFETY: there is an item for each element.
     let all = unsafe { Overwritten::new(&mut segment) };
-    q.run(n, segments::<I>(&offsets, all))?;
-    // By key, and then by segment, in which the order by key stays.
+    q.run(n, segments::<I, S>(offsets, all))?;
     let mut segment = segment.slice_mut([0], [n])?;
     sorted(q, direction, &mut keys, Some(segment.flat_mut()?))?;
     let bits = usize::BITS - offsets.len().leading_zeros();
     let rule = Rule::new(Format::Unsigned, Direction::Ascending);
-    <u32 as Bits>::sort(Job {
-        q,
-        rule,
-        bits,
-        keys: segment,
-        values: Some(keys.reinterpret_mut::<K::Bits>()?),
-        most: MOST,
-    })
+    let values = Some(keys.reinterpret_mut::<K::Bits>()?);
+    S::sort(Job { q, rule, bits, keys: segment, values, most: MOST })
 }
 
 #[cfg(test)]
@@ -350,6 +407,46 @@ mod tests {
                 for direction in [Direction::Ascending, Direction::Descending] {
                     assert!(in_parts(&rt, n, most, direction)?, "{n} in parts of {most}");
                 }
+            }
+        }
+        Ok(())
+    }
+    /// Orders of `u64`, and segments with numbers of 64 bits, beside those of 32 bits.
+    #[test]
+    fn numbers_of_64_bits_order_like_those_of_32()
+    -> std::result::Result<(), Box<dyn std::error::Error>> {
+        let cpu = folio::Runtime::builder().backend(CpuBackend::builder().threads(2).build()?);
+        let spec = DeviceSpec::new();
+        let sim = folio::Runtime::builder().backend(SimBackend::builder().device(spec).build());
+        for rt in [cpu.build()?, sim.build()?] {
+            let q = rt.queue()?;
+            for (n, most) in [(0, 1), (1, 1), (3000, 1000), (50_001, 20_000)] {
+                let keys: Vec<i16> = (0..n).map(|k| (k * 7919 % 251) as i16 - 100).collect();
+                let x = rt.buffer_from(&keys)?;
+                let mut order = rt.buffer::<u64, 1>(n)?;
+                put_order(
+                    &q,
+                    Direction::Ascending,
+                    (&x).slice_all(),
+                    (&mut order).slice_all_mut(),
+                    most,
+                )?;
+                let mut wanted: Vec<u64> = (0..n as u64).collect();
+                wanted.sort_by_key(|at| keys[*at as usize]);
+                assert_eq!(order.to_vec()?, wanted, "{n} in parts of {most}");
+
+                let mut bounds: Vec<u32> = (0..40).map(|k| k * n as u32 / 40).collect();
+                bounds.dedup();
+                let offsets = rt.buffer_from(&bounds)?;
+                let mut y = rt.buffer_from(&keys)?;
+                let (few, all) = (bounds.len() - 1, y.slice_mut([0], [n])?);
+                put_segments(&q, Direction::Descending, &(&offsets).slice_all(), all, few)?;
+                let mut wanted = keys;
+                bounds.push(n as u32);
+                for ends in bounds.windows(2) {
+                    wanted[ends[0] as usize..ends[1] as usize].sort_by(|a, b| b.cmp(a));
+                }
+                assert_eq!(y.to_vec()?, wanted, "{few} segments of {n}");
             }
         }
         Ok(())

@@ -29,6 +29,11 @@ fn sorts<K: Key + Value + PartialEq>(
         let in_order: Vec<K> = wanted.iter().map(|at| keys[*at as usize]).collect();
         let mut x = rig.rt.buffer_from(keys)?;
         assert_eq!(algorithms::sort_order(&rig.q, direction, &x)?.to_vec()?, wanted);
+        if !rig.few || size_of::<K>() == 2 {
+            let mut order = rig.rt.buffer::<u64, 1>(wanted.len())?;
+            algorithms::sort_order_into(&rig.q, direction, &x, &mut order)?;
+            assert!(order.to_vec()?.into_iter().eq(wanted.iter().map(|k| u64::from(*k))));
+        }
         let values: Vec<[u32; 3]> = (0..keys.len() as u32).map(|k| [k, !k, 7]).collect();
         let (mut y, mut values) = (rig.rt.buffer_from(keys)?, rig.rt.buffer_from(&values)?);
         algorithms::sort_by_key(&rig.q, direction, &mut y, &mut values)?;
@@ -199,12 +204,16 @@ pub fn many_elements(rig: &Rig) -> folio::Result<()> {
 /// Before anything is allocated.
 pub fn what_32_bits_cannot_number_is_refused(rig: &Rig) -> folio::Result<()> {
     let n = 1 << 32;
-    let (x, at) = (rig.rt.buffer::<u8, 1>(n)?, rig.rt.buffer::<u32, 1>(n)?);
+    let x = rig.rt.buffer::<u8, 1>(n)?;
     let refused = algorithms::sort_order(&rig.q, Direction::Ascending, &x).map(drop);
     assert!(matches!(refused, Err(Error::TooLarge { .. })), "{refused:?}");
     let refused = algorithms::bincount(&rig.q, &x, 256).map(drop);
     assert!(matches!(refused, Err(Error::TooLarge { .. })), "{refused:?}");
-    let refused = algorithms::scatter(&rig.q, &at, &at, &mut rig.rt.buffer(n)?);
+    let mut counts = rig.rt.buffer::<u32, 1>(256)?;
+    let refused = algorithms::histogram_into(&rig.q, &x, &mut counts);
+    assert!(matches!(refused, Err(Error::TooLarge { .. })), "{refused:?}");
+    let mut order = rig.rt.buffer::<u32, 1>(n)?;
+    let refused = algorithms::sort_order_into(&rig.q, Direction::Ascending, &x, &mut order);
     assert!(matches!(refused, Err(Error::TooLarge { .. })), "{refused:?}");
     Ok(())
 }
@@ -256,6 +265,9 @@ where
     }
     let a = rig.rt.buffer_from(x)?;
     assert_eq!(algorithms::histogram(&rig.q, &a, bins)?.to_vec()?, wanted, "{bins} bins");
+    let mut sums = rig.rt.buffer_from(vec![9u64; bins])?;
+    algorithms::histogram_into(&rig.q, &a, &mut sums)?;
+    assert!(sums.to_vec()?.into_iter().eq(wanted.iter().map(|k| u64::from(*k))), "{bins} bins");
     if x.iter().all(|k| (0..bins as i128).contains(&i128::from(*k))) {
         assert_eq!(algorithms::bincount(&rig.q, &a, bins)?.to_vec()?, wanted, "{bins} bins");
     }
@@ -340,6 +352,19 @@ pub fn elements_are_scattered(rig: &Rig) -> folio::Result<()> {
         assert!(z.to_vec()? == values, "{n}");
         assert_eq!(y.to_vec()?[n..], [[0; 3]; 3]);
     }
+    // Indices of other types, and a place in each word of bits that is named twice.
+    let at = rig.rt.buffer_from(&[66i64, 0, 33])?;
+    let (x, mut y) = (rig.rt.buffer_from(&[1u8, 2, 3])?, rig.rt.buffer(67)?);
+    algorithms::scatter(&rig.q, &at, &x, &mut y)?;
+    let y: Vec<u8> = y.to_vec()?;
+    assert_eq!((y[66], y[0], y[33], y.iter().filter(|y| **y > 0).count()), (1, 2, 3, 3));
+    for place in [0u64, 31, 32, 63, 64] {
+        let at = [70, place, 40, 41, 66, place, 69, 69];
+        let (at, x) = (rig.rt.buffer_from(&at)?, rig.rt.buffer_from(&[1.5f32; 8])?);
+        let mut y = rig.rt.buffer::<f32, 1>(71)?;
+        algorithms::scatter(&rig.q, &at, &x, &mut y)?;
+        assert_eq!(outside(y.to_vec()).0, Some(vec![1, 5]), "{place}");
+    }
     let index = |at: &[u32]| -> folio::Result<Option<Vec<i64>>> {
         let (at, x) = (rig.rt.buffer_from(at)?, rig.rt.buffer_from(vec![1.5f32; at.len()])?);
         let mut y = rig.rt.buffer::<f32, 1>(5000)?;
@@ -347,6 +372,10 @@ pub fn elements_are_scattered(rig: &Rig) -> folio::Result<()> {
         Ok(outside(y.to_vec()).0)
     };
     assert_eq!(index(&[4, 5000])?, Some(vec![5000]));
+    let at = rig.rt.buffer_from(&[0i32, -1])?;
+    let mut y = rig.rt.buffer::<i32, 1>(5)?;
+    algorithms::scatter(&rig.q, &at, &at, &mut y)?;
+    assert_eq!(outside(y.to_vec()).0, Some(vec![-1]));
     let mut at: Vec<u32> = (0..4500).collect();
     at[4400] = 17;
     assert_eq!(index(&at)?, Some(vec![17, 4400]));

@@ -8,13 +8,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// The files of the scripts.
-const FILES: [(&str, &str); 11] = [
+const FILES: [(&str, &str); 12] = [
     ("protocol.py", include_str!("../../../../benches/peers/protocol.py")),
     ("with_numpy.py", include_str!("../../../../benches/peers/with_numpy.py")),
     ("with_torch.py", include_str!("../../../../benches/peers/with_torch.py")),
     ("with_cupy.py", include_str!("../../../../benches/peers/with_cupy.py")),
     ("with_jax.py", include_str!("../../../../benches/peers/with_jax.py")),
     ("with_numba.py", include_str!("../../../../benches/peers/with_numba.py")),
+    ("with_triton.py", include_str!("../../../../benches/peers/with_triton.py")),
     ("with_warp.py", include_str!("../../../../benches/peers/with_warp.py")),
     ("protocol.cuh", include_str!("../../../../benches/peers/protocol.cuh")),
     ("cub.cu", include_str!("../../../../benches/peers/cub.cu")),
@@ -70,6 +71,7 @@ pub fn all(options: &Options) -> Result<Vec<Program>> {
         ("CuPy", Kind::Python("with_cupy.py"), On::Cuda),
         ("JAX", Kind::Python("with_jax.py"), On::Cuda),
         ("Numba", Kind::Python("with_numba.py"), On::Both),
+        ("Triton", Kind::Python("with_triton.py"), On::Cuda),
         ("Warp", Kind::Python("with_warp.py"), On::Cuda),
         ("CUB", Kind::Cuda("cub.cu", &[]), On::Cuda),
         (

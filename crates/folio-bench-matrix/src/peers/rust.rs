@@ -1,5 +1,6 @@
 //! Libraries of Rust as peers: this program, started with [`WORD`], answers by the protocol.
 
+use super::arrays;
 use super::protocol::{Line, Request, check, print};
 use crate::bench::{Side, Values, floats, on_host, told, words};
 use crate::error::Result;
@@ -12,7 +13,7 @@ use std::time::Instant;
 pub const WORD: &str = "peer";
 
 /// A form of a row: a library, its version, and its work.
-struct Form {
+pub(super) struct Form {
     name: &'static str,
     version: &'static str,
     side: Side,
@@ -26,7 +27,7 @@ const RAYON: [&str; 2] = ["rayon", "1"];
 pub fn serve(requests: impl BufRead, mut out: impl Write) -> std::io::Result<()> {
     for line in requests.lines() {
         let Ok(request) = serde_json::from_str::<Request>(&line?) else { continue };
-        for mut form in forms(&request) {
+        for mut form in forms(&request).into_iter().chain(arrays::made(&request)) {
             writeln!(out, "{}", print(&answer(&request, &mut form)))?;
         }
         writeln!(out, "{}", print(&Line::Done))?;
@@ -69,7 +70,7 @@ fn timed(form: &mut Form, times: usize) -> Result<f64> {
 }
 
 /// Work that fills results.
-fn form<T: Clone + Send + 'static>(
+pub(super) fn form<T: Clone + Send + 'static>(
     [name, version]: [&'static str; 2],
     results: Vec<T>,
     mut work: impl FnMut(&mut [T]) + Send + 'static,

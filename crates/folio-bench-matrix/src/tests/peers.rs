@@ -170,3 +170,54 @@ fn libraries_of_rust_answer_for_the_data_of_the_matrix() {
     }
     assert_eq!(lines[2..], [Line::Done, Line::Done]);
 }
+
+/// BENCH-02: `ndarray` computes what a plain loop computes.
+#[test]
+fn arrays_of_a_library_hold_what_a_loop_computes() {
+    let _alone = super::alone();
+    let all = matrix(vec![row("copy", [100.0, 90.0], 1)]);
+    let answered = |workload: &str, mode: &str, size: u64| {
+        let request = Request {
+            workload: workload.to_owned(),
+            mode: mode.to_owned(),
+            size,
+            rounds: 1,
+            sample: 1,
+            ..Request::of(&all.rows[0], &all.devices[0], 7)
+        };
+        let mut out = Vec::new();
+        rust::serve((serde_json::to_string(&request).unwrap() + "\n").as_bytes(), &mut out)
+            .unwrap();
+        let lines = String::from_utf8(out).unwrap();
+        let lines = lines.lines().map(|line| protocol::parse(line).unwrap());
+        let found = lines.filter_map(|line| match line {
+            Line::Result { name, check, .. } if name == "ndarray" => Some(check),
+            _ => None,
+        });
+        let found: Vec<_> = found.collect();
+        assert_eq!(found.len(), 1, "{workload}, {mode}");
+        found[0].clone()
+    };
+    let is_near = |found: Vec<f64>, expected: Vec<f32>| {
+        let expected = protocol::check(&expected.into());
+        assert_eq!(found.len(), expected.len());
+        for (a, b) in found.iter().zip(&expected) {
+            assert!((a - b).abs() <= 1e-4 * b.abs(), "{found:?} {expected:?}");
+        }
+    };
+    const N: usize = 24;
+    let [x, z] = [1, 2].map(|which| crate::bench::floats(7, N * N, which));
+    let triad = x.iter().zip(&z).map(|(x, z)| x + 0.4 * z).collect();
+    is_near(answered("stream", "triad", (N * N) as u64), triad);
+    is_near(answered("library", "sum f32", (N * N) as u64), vec![x.iter().sum()]);
+    let product = |at: usize| (0..N).map(|k| x[at / N * N + k] * z[k * N + at % N]).sum();
+    is_near(answered("matmul", "tiled", N as u64), (0..N * N).map(product).collect());
+    let heated = |at: usize| {
+        let (r, c, last) = (at / N, at % N, N - 1);
+        let of = |r: usize, c: usize| x[r.min(last) * N + c.min(last)];
+        let around = of(r.max(1) - 1, c) + of(r + 1, c) + of(r, c.max(1) - 1) + of(r, c + 1);
+        x[at] + 0.2 * (around - 4.0 * x[at])
+    };
+    let held = (0..N * N).map(heated).collect();
+    is_near(answered("stencil", "5-point, held to the border", (N * N) as u64), held);
+}

@@ -57,6 +57,7 @@ pub const ALL: &[Feature] = &[
     "memory that was not made",
     "a runtime dropped at once",
     "a kernel function",
+    "an argument that is overwritten",
     "a kernel that a device loaded",
     "linked memory that changed sides",
     "copies that gave way to other memory",
@@ -285,12 +286,15 @@ impl Looker<'_> {
         if (view.ty, view.dims) != (spec.ty, spec.dims) {
             self.found.insert("a buffer seen as another type or shape");
         }
+        if mode == Mode::Overwrite && self.program.config.functions && !view.part.is_empty() {
+            self.found.insert("an argument that is overwritten");
+        }
         let page = spec.page.unwrap_or(spec.dims);
         let cuts = |d: usize| {
             let (low, high) = (view.part.min[d], view.part.max[d]);
             !low.is_multiple_of(page[d]) || (!high.is_multiple_of(page[d]) && high != view.dims[d])
         };
-        if mode == Mode::Discard && view.dims == spec.dims && (0..3).any(cuts) {
+        if mode.discards() && view.dims == spec.dims && (0..3).any(cuts) {
             self.found.insert("a part of a page discarded");
         }
         if let (true, Memory::Usm(_, kind)) = (self.usm[view.buffer], spec.memory) {

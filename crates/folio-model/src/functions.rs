@@ -10,6 +10,7 @@ use crate::compute;
 use crate::handle::{Elem, Handle, slice, slice_mut};
 use crate::program::{Access, Ends, Mode, Skip, Ty, View};
 use crate::typed::Job;
+use folio::buffer::Overwritten;
 use folio::prelude::*;
 use folio_core::geom::{Box3, Dims};
 use folio_core::{CommandGroup, Result, Slice, SliceMut};
@@ -66,13 +67,17 @@ fn value(acc: u64, old: u64, tag: u64) -> u64 {
 /// Elements for which there are kernels.
 pub trait Launch: Elem {
     /// Launches the kernel for views of which the first `outs` are `Out`.
-    fn launch(
+    ///
+    /// # Safety
+    /// The items write all of each view that is `whole`, which is an `Out`.
+    unsafe fn launch(
         cg: &mut CommandGroup,
         range: Dims,
         work: Work,
         from: [Slice<'_, Self, 3>; 2],
         to: (SliceMut<'_, Self, 3>, Option<SliceMut<'_, Self, 3>>),
         outs: usize,
+        whole: [bool; 2],
     );
 }
 
@@ -122,20 +127,30 @@ macro_rules! launches {
         }
 
         impl Launch for $ty {
-            fn launch(
+            unsafe fn launch(
                 cg: &mut CommandGroup,
                 range: Dims,
                 work: Work,
                 [a, b]: [Slice<'_, Self, 3>; 2],
                 (p, q): (SliceMut<'_, Self, 3>, Option<SliceMut<'_, Self, 3>>),
                 outs: usize,
+                whole: [bool; 2],
             ) {
-                match (q, outs) {
-                    (None, 0) => cg.run(range, $inout(work, a, b, p)),
-                    (None, _) => cg.run(range, $out(work, a, b, p)),
-                    (Some(q), 0) => cg.run(range, $inouts(work, a, b, p, q)),
-                    (Some(q), 1) => cg.run(range, $mixed(work, a, b, p, q)),
-                    (Some(q), _) => cg.run(range, $outs(work, a, b, p, q)),
+                // SAFETY: the caller's promise, where it is called; no kernel reads its `Out`.
+                let over = |part| unsafe { Overwritten::new(part) };
+                match (q, outs, whole) {
+                    (None, 0, _) => cg.run(range, $inout(work, a, b, p)),
+                    (None, _, [true, _]) => cg.run(range, $out(work, a, b, over(p))),
+                    (None, ..) => cg.run(range, $out(work, a, b, p)),
+                    (Some(q), 0, _) => cg.run(range, $inouts(work, a, b, p, q)),
+                    (Some(q), 1, [true, _]) => cg.run(range, $mixed(work, a, b, over(p), q)),
+                    (Some(q), 1, _) => cg.run(range, $mixed(work, a, b, p, q)),
+                    (Some(q), _, [true, true]) => {
+                        cg.run(range, $outs(work, a, b, over(p), over(q)))
+                    }
+                    (Some(q), _, [true, _]) => cg.run(range, $outs(work, a, b, over(p), q)),
+                    (Some(q), _, [_, true]) => cg.run(range, $outs(work, a, b, p, over(q))),
+                    (Some(q), ..) => cg.run(range, $outs(work, a, b, p, q)),
                 }
             }
         }
@@ -155,13 +170,13 @@ pub fn fit(accesses: &mut [Access], range: Dims, skip: Skip) {
         } else if access.mode != Mode::Read {
             part.max = std::array::from_fn(|d| part.min[d] + range[d]);
         }
-        if access.mode == Mode::Discard && skip.is_some() {
+        if access.mode.discards() && skip.is_some() {
             access.mode = Mode::Write;
         }
     }
     accesses.sort_by_key(|access| match access.mode {
         Mode::Read => 0,
-        Mode::Discard => 1,
+        Mode::Discard | Mode::Overwrite => 1,
         Mode::Write | Mode::ReadWrite => 2,
     });
 }
@@ -204,7 +219,10 @@ fn typed<T: Launch>(
         writes.push((base + *nth, view, any));
         *nth += 1;
     }
-    let outs = accesses.iter().filter(|(access, _)| access.mode == Mode::Discard).count();
+    let mut whole = [false; 2];
+    let written = accesses.iter().filter(|(access, _)| access.mode != Mode::Read);
+    whole.iter_mut().zip(written).for_each(|(whole, (a, _))| *whole = a.mode == Mode::Overwrite);
+    let outs = accesses.iter().filter(|(access, _)| access.mode.discards()).count();
     let Some((first, view, any)) = writes.first().copied() else { return Ok(()) };
     let second = writes.get(1).copied();
     let [_, rows, columns] = range.map(|n| n as u64);
@@ -223,11 +241,14 @@ fn typed<T: Launch>(
         slice(of_b, b, |b| {
             slice_mut(any, view, |p| match second {
                 None => {
-                    T::launch(cg, range, work, [a, b], (p, None), outs);
+                    // SAFETY: `fit` has let no item skip where something is overwritten, and has
+                    // made that as large as the range.
+                    unsafe { T::launch(cg, range, work, [a, b], (p, None), outs, whole) };
                     Ok(())
                 }
                 Some((_, view, any)) => slice_mut(any, view, |q| {
-                    T::launch(cg, range, work, [a, b], (p, Some(q)), outs);
+                    // SAFETY: as above.
+                    unsafe { T::launch(cg, range, work, [a, b], (p, Some(q)), outs, whole) };
                 }),
             })
         })

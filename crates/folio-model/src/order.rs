@@ -237,7 +237,7 @@ impl Order {
         line.all.insert(step);
         for (Access { view, mode }, _) in action.accesses() {
             let usm = matches!(self.specs[view.buffer].memory, Memory::Usm(..));
-            if usm && mode == Mode::Discard && view.part == Box3::whole(view.dims) {
+            if usm && mode.discards() && view.part == Box3::whole(view.dims) {
                 self.ready[view.buffer] = Ready::After(step);
             }
         }

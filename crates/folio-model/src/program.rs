@@ -257,6 +257,16 @@ pub enum Mode {
     ReadWrite,
     /// `discard`.
     Discard,
+    /// A kernel function's [`Overwritten`](folio_core::buffer::Overwritten) argument, of which the
+    /// items write all; elsewhere a `discard`.
+    Overwrite,
+}
+
+impl Mode {
+    /// What was there before does not count.
+    pub fn discards(self) -> bool {
+        matches!(self, Mode::Discard | Mode::Overwrite)
+    }
 }
 
 /// An access of a command.

@@ -34,7 +34,9 @@ pub fn kernel<T: Elem, const D: usize, const N: usize, const M: usize, const K: 
         let view = &access.view;
         match access.mode {
             Mode::Read => reads.push(slice(any, view, |part| cg.read(part))?),
-            Mode::Discard => outs.push(slice_mut(any, view, |part| cg.discard(part))?),
+            Mode::Discard | Mode::Overwrite => {
+                outs.push(slice_mut(any, view, |part| cg.discard(part))?)
+            }
             Mode::ReadWrite => inouts.push(slice_mut(any, view, |part| cg.read_write(part))?),
             Mode::Write => outs.push(slice_mut(any, view, |part| cg.write(part))?),
         }
@@ -140,7 +142,7 @@ pub fn task<R: Elem, W: Elem>(
         Some((view, any)) => Some(slice::<R, 3, _>(any, view, |part| cg.read(part))?),
         None => None,
     };
-    let keep = write.as_ref().is_some_and(|(access, _)| access.mode != Mode::Discard);
+    let keep = write.as_ref().is_some_and(|(access, _)| !access.mode.discards());
     let w = match &write {
         Some((access, any)) => Some(slice_mut::<W, 3, _>(any, &access.view, |part| {
             if keep { cg.write(part) } else { cg.discard(part) }

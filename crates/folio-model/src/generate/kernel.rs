@@ -16,7 +16,10 @@ impl Maker {
         let modes = [Mode::Write, Mode::ReadWrite, Mode::ReadWrite, Mode::Discard, Mode::Discard];
         let writes = self.rng.pick(&[1, 1, 1, 2]);
         for _ in 0..writes {
-            let mode = self.rng.pick(&modes);
+            let mut mode = self.rng.pick(&modes);
+            if self.config.functions && mode == Mode::Discard && self.rng.chance(50) {
+                mode = Mode::Overwrite;
+            }
             accesses.push(Access { view: self.view(thread, Some(ty)), mode });
         }
         if !self.rng.chance(3) {

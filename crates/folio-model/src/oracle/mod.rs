@@ -186,7 +186,7 @@ impl<'a> Oracle<'a> {
     fn resolve(&self, access: &Access) -> (Box3, bool) {
         let (elements, exact) =
             place::in_buffer(&access.view, &self.storages[access.view.buffer].spec);
-        (elements, access.mode == Mode::Discard && exact)
+        (elements, access.mode.discards() && exact)
     }
 
     fn held(&self, access: &Access) -> bool {
@@ -418,7 +418,7 @@ impl<'a> Oracle<'a> {
             } else {
                 storage.pages.update(&elements, domain, failed);
             }
-            if failed.is_some() || access.mode == Mode::Discard {
+            if failed.is_some() || access.mode.discards() {
                 storage.loosen(&access.view);
             }
             // A device's failure leaves pages without contents; USM shows that to raw commands.
@@ -464,7 +464,7 @@ impl<'a> Oracle<'a> {
         self.moves(&[access], 0, !(must.is_empty() && may.is_empty()), seen)?;
         match &seen.call {
             Outcome::Fine if must.is_empty() => {
-                self.storages[view.buffer].compare(view, &seen.data, mode == Mode::Discard)?;
+                self.storages[view.buffer].compare(view, &seen.data, mode.discards())?;
                 self.mark(&[access], 0, None);
                 for (item, cell) in view.part.cells().enumerate() {
                     if writes.is_some_and(|skip| compute::writes(skip, item)) {

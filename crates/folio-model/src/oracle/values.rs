@@ -110,7 +110,7 @@ impl Oracle<'_> {
                 continue;
             }
             let old = self.storages[write.view.buffer].get(&write.view, cell);
-            let keep = write.mode != Mode::Discard;
+            let keep = !write.mode.discards();
             let at = compute::reads_at(salt, item, 0, input.len());
             let known = (input.is_empty() || input[at].is_some()) && (!keep || old.is_some());
             let plain: Vec<u64> = input.iter().map(|v| v.unwrap_or(0)).collect();

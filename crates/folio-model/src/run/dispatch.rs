@@ -29,7 +29,7 @@ pub(super) fn kernel(
     let count = |f: fn(Mode) -> bool| all.iter().filter(|(a, _)| f(a.mode)).count();
     let n = (
         count(|m| m == Mode::Read),
-        count(|m| matches!(m, Mode::Write | Mode::Discard)),
+        count(|m| m == Mode::Write || m.discards()),
         count(|m| m == Mode::ReadWrite),
     );
     let ty = all.first().map_or(Ty::U32, |(a, _)| a.view.ty);

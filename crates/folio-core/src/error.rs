@@ -215,7 +215,7 @@ pub enum Error {
     },
     /// A guard of the host holds the data; nothing queues behind user code.
     #[error(
-        "{}{} is held by a host guard (of `read`, `write` or the like): drop that first",
+        "{}{} is held by a guard (of `read`, `write` or the like) or a loan: drop that first",
         used(.by), used_buffer(.buffer, .by)
     )]
     HostAccessHeld {

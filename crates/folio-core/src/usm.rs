@@ -334,6 +334,28 @@ impl<T: DeviceType> Usm<T> {
         device.runtime().usm_over(device, UsmKind::Device, len, align, Source::Raw(memory))
     }
 
+    /// This, which keeps the owner of its memory: `owner` is dropped when this, or the buffer that
+    /// is made of it, is dropped and everything that uses the memory is done.
+    ///
+    /// ```
+    /// # fn main() -> folio_core::Result<()> {
+    /// # let rt = folio_core::Runtime::builder().build()?;
+    /// # let Some(device) = rt.devices().pop() else { return Ok(()) };
+    /// let library = std::sync::Arc::new("a library's array");
+    /// let usm = rt.usm::<f32>(&device, folio_core::UsmKind::Device, 10)?.keeping(library.clone());
+    /// assert_eq!(std::sync::Arc::strong_count(&library), 2);
+    /// drop(usm);
+    /// # rt.wait()?;
+    /// assert_eq!(std::sync::Arc::strong_count(&library), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn keeping(self, owner: impl Send + 'static) -> Usm<T> {
+        let storage = &self.view.storage;
+        storage.core.engine.keep(storage.id, Box::new(owner));
+        self
+    }
+
     /// Number of elements.
     pub fn len(&self) -> usize {
         Box3::whole(self.view.dims).volume()

@@ -38,6 +38,7 @@
 //! | say where memory is | [`memory`]: links, eviction, allocators, advice |
 //! | use a part of it | [`Slice`], [`SliceMut`] |
 //! | have memory that stays | [`Usm`], [`UsmPtr`] |
+//! | exchange data with other libraries | [`dlpack`], [`arrow`], `arrays` with the feature `ndarray`; [`DeviceRef::lend`] gives an address |
 //! | move data by hand | [`managed`]: [`ManagedPtr`](managed::ManagedPtr), [`Executor`](managed::Executor) |
 //! | submit work | [`Queue`], [`CommandGroup`] |
 //! | write kernels | [`kernel`], [`device_fn`], [`Item`], [`In`], [`Out`], [`InOut`] |
@@ -68,7 +69,12 @@ pub use folio_core::*;
 pub use folio_macros::kernel_of_columns;
 pub use folio_macros::{Columns, DeviceType, device_fn, kernel, main};
 
+#[cfg(feature = "ndarray")]
+pub mod arrays;
+pub mod arrow;
 pub mod by_example;
+pub mod dlpack;
+mod outside;
 pub mod vector;
 
 #[cfg(feature = "algorithms")]
@@ -288,6 +294,8 @@ mod documents {
     mod fusion {}
     #[doc = include_str!("../../../docs/guide/several-devices.md")]
     mod several_devices {}
+    #[doc = include_str!("../../../docs/guide/exchange.md")]
+    mod exchange {}
     #[doc = include_str!("../../../docs/guide/slow.md")]
     mod slow {}
     #[doc = include_str!("../../../docs/sycl.md")]

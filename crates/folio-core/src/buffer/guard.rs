@@ -1,11 +1,14 @@
 //! Host guards: the host's access to a buffer, for as long as they live.
 
 mod index;
+mod loan;
+
+pub use loan::Loan;
 
 use super::View;
 use super::part::Part;
 use crate::element::DeviceType;
-use crate::engine::guard::GuardGrant;
+use crate::engine::guard::{GuardGrant, GuardPlace};
 use crate::engine::pages::tracker::leaks_inside;
 use crate::engine::terms::access::Mode;
 use crate::error::{Error, Result};
@@ -28,7 +31,13 @@ struct GuardLease {
 }
 
 impl GuardLease {
+    /// On the host.
     fn take(part: &Part, mode: Mode) -> Result<GuardLease> {
+        let reachable = part.view.storage.host_reachable.load(Ordering::Relaxed);
+        GuardLease::take_at(part, mode, GuardPlace::Host { reachable })
+    }
+
+    fn take_at(part: &Part, mode: Mode, at: GuardPlace) -> Result<GuardLease> {
         if part.view.storage.borrowed.load(Ordering::Relaxed) {
             let what = "host guards of a view; use `to_vec`, or a host task".to_owned();
             return Err(Error::Unsupported { device: "a scope".to_owned(), what });
@@ -38,12 +47,7 @@ impl GuardLease {
         let storage = &part.view.storage;
         let managed = HostAccess::begin(storage)?;
         storage.core.recordings.check(storage, &elements, mode)?;
-        let taken = storage.core.engine.take_guard(
-            storage.id,
-            elements,
-            mode,
-            storage.host_reachable.load(Ordering::Relaxed),
-        )?;
+        let taken = storage.core.engine.take_guard(storage.id, elements, mode, at)?;
         Ok(GuardLease { view: part.view.clone(), part: part.part, taken, _managed: managed })
     }
 

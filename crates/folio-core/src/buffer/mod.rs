@@ -56,7 +56,7 @@ mod policy;
 mod reclaim;
 mod view;
 
-pub use guard::{ReadFuture, ReadGuard, ReadRows, WriteGuard, WriteRows};
+pub use guard::{Loan, ReadFuture, ReadGuard, ReadRows, WriteGuard, WriteRows};
 pub(crate) use guard::{vec_from_anywhere, vec_of, widened};
 pub use make::{Contents, Initial};
 pub use options::BufferOptions;

@@ -1,5 +1,5 @@
-//! The host's own accesses, outside any command: guards, which users hold, and reads, which end in
-//! the call.
+//! Accesses outside any command: guards, which users hold, on the host or where a device's memory
+//! is lent, and the host's reads, which end in the call.
 //!
 //! An operation that conflicts with a guard is refused, since nothing waits for user code. A read
 //! is an operation as others are: what conflicts with it comes after it.
@@ -19,6 +19,15 @@ use crate::order::hazards::{Deps, Outcome, tidy};
 use crate::order::stamp::{Stamp, When};
 use crate::pages::DomainId;
 use smallvec::{SmallVec, smallvec};
+
+/// Where the user touches the memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum GuardPlace {
+    /// On the host; also USM where it is, if it is `reachable` there.
+    Host { reachable: bool },
+    /// In a device's memory.
+    Device(DomainId),
+}
 
 /// An access that has been submitted.
 #[derive(Debug)]
@@ -59,15 +68,15 @@ impl Drop for Turn<'_> {
 
 impl Engine {
     /// Takes a guard over `elements`: from now on nothing that conflicts is accepted, and when the
-    /// guard's stamp is done the host may touch them. `reachable`: so may it USM, where it is.
+    /// guard's stamp is done the user may touch them at that place.
     pub(crate) fn take_guard(
         &self,
         storage: StorageId,
         elements: Box3,
         mode: Mode,
-        reachable: bool,
+        at: GuardPlace,
     ) -> Result<GuardGrant, Error> {
-        self.access_host(storage, (elements, mode), reachable, Body::Nothing)
+        self.access_by_user(storage, (elements, mode), at, Body::Nothing)
     }
 
     /// Waits until `elements` are on the host, and calls `read` with the storage's first byte
@@ -79,7 +88,8 @@ impl Engine {
         reachable: bool,
         read: impl FnOnce(HostPtr) -> R,
     ) -> Result<R, Error> {
-        let taken = self.access_host(storage, (elements, Mode::Read), reachable, Body::Here)?;
+        let at = GuardPlace::Host { reachable };
+        let taken = self.access_by_user(storage, (elements, Mode::Read), at, Body::Here)?;
         let _turn = Turn::new(self, taken.stamp);
         match self.wait_turn(taken.stamp)? {
             WaitEnd::Failed(failure) => Err(Error::failed(failure)),
@@ -87,23 +97,23 @@ impl Engine {
         }
     }
 
-    /// Submits an access of the host's. With [`Body::Here`] it is the caller's to end, otherwise a
+    /// Submits an access of the user's. With [`Body::Here`] it is the caller's to end, otherwise a
     /// guard.
-    fn access_host(
+    fn access_by_user(
         &self,
         storage: StorageId,
         (elements, mode): (Box3, Mode),
-        reachable: bool,
+        at: GuardPlace,
         body: Body,
     ) -> Result<GuardGrant, Error> {
         let traced = listening();
         let mut ledger = self.lock();
-        let access = ledger.host_access(storage, (elements, mode), reachable)?;
+        let access = ledger.user_access(storage, (elements, mode), at)?;
         let mut may_wait = self.may_wait_for(&mut ledger, &access);
         // A thread that may not wait gets no memory, either.
         if may_wait.is_ok() && !ledger.storages.missing(&[access]).is_empty() {
             ledger = self.reserve(ledger, &[access], |ledger| {
-                ledger.host_access(storage, (elements, mode), reachable)?;
+                ledger.user_access(storage, (elements, mode), at)?;
                 Ok(ledger.storages.missing(&[access]))
             })?;
             may_wait = self.may_wait_for(&mut ledger, &access);
@@ -199,12 +209,12 @@ impl Engine {
 }
 
 impl Ledger {
-    /// An access of the host's, if nothing speaks against it.
-    fn host_access(
+    /// An access of the user's, if nothing speaks against it.
+    fn user_access(
         &self,
         storage: StorageId,
         (elements, mode): (Box3, Mode),
-        reachable: bool,
+        at: GuardPlace,
     ) -> Result<Access, Error> {
         if self.shutdown {
             return Err(Error::ShutDown);
@@ -213,12 +223,20 @@ impl Ledger {
         if state.life != Life::Open {
             return Err(Error::ScopeEnded { label: state.label.clone() });
         }
-        let domain = state.home.unwrap_or(DomainId::HOST);
-        if state.home.is_some() && !reachable {
+        let (domain, is_there) = match at {
+            GuardPlace::Host { reachable } => {
+                (state.home.unwrap_or(DomainId::HOST), state.home.is_none() || reachable)
+            }
+            GuardPlace::Device(domain) => (domain, state.home.is_none_or(|home| home == domain)),
+        };
+        if !is_there {
             return Err(Error::NotAccessible {
                 label: state.label.clone(),
-                home: self.topology.domain_name(domain),
-                device: "the host".to_owned(),
+                home: self.topology.domain_name(state.home.unwrap_or(DomainId::HOST)),
+                device: match at {
+                    GuardPlace::Host { .. } => "the host".to_owned(),
+                    GuardPlace::Device(domain) => self.topology.domain_name(domain),
+                },
             });
         }
         if state.held(&state.residency.grid.pages_of(&elements), mode.writes()) {
@@ -239,7 +257,8 @@ mod tests {
     fn reading(x: &Shared<u32>) -> Result<GuardGrant> {
         let storage = &x.view.storage;
         let elements = Box3::whole(storage.grid.dims);
-        storage.core.engine.access_host(storage.id, (elements, Mode::Read), false, Body::Here)
+        let at = GuardPlace::Host { reachable: false };
+        storage.core.engine.access_by_user(storage.id, (elements, Mode::Read), at, Body::Here)
     }
 
     fn write(q: &Queue, x: &Shared<u32>, page: usize) -> Result<Event> {

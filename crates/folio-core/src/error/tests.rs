@@ -94,12 +94,12 @@ fn all() -> Vec<(Error, &'static str)> {
         ),
         (
             Error::HostAccessHeld { buffer: x.clone(), by: Some(used(Label::NONE)) },
-            "command `k`, access 1: buffer `x` is held by a host guard (of `read`, `write` or the like): \
+            "command `k`, access 1: buffer `x` is held by a guard (of `read`, `write` or the like) or a loan: \
              drop that first",
         ),
         (
             Error::HostAccessHeld { buffer: Label::NONE, by: Some(used(Label::from("y"))) },
-            "command `k`, parameter `y`: its buffer is held by a host guard (of `read`, `write` or the like): \
+            "command `k`, parameter `y`: its buffer is held by a guard (of `read`, `write` or the like) or a loan: \
              drop that first",
         ),
         (
@@ -131,8 +131,8 @@ fn all() -> Vec<(Error, &'static str)> {
         ),
         (
             Error::HostAccessHeld { buffer: Label::NONE, by: None },
-            "a buffer without a name (`BufferOptions::label` gives one) is held by a host guard (of `read`, \
-             `write` or the like): drop that first",
+            "a buffer without a name (`BufferOptions::label` gives one) is held by a guard (of `read`, \
+             `write` or the like) or a loan: drop that first",
         ),
         (
             Error::NoElement {

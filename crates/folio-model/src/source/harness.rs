@@ -396,7 +396,7 @@ fn interpreted(
     Ok(if ran.failures.is_empty() { Ended::Well(args) } else { Ended::Failed(ran.failures) })
 }
 
-/// What is in the words that a kernel has printed to, as the text of [`Given::keep_log`].
+/// What is in the words that a kernel has printed to, as the text of [`LaunchCase::keep_log`].
 fn printed(words: &[u32]) -> String {
     let (mut lines, mut rest) = (vec![], &words[LOG_HEAD..]);
     while let [length, _, rank, of @ ..] = rest

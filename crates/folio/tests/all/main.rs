@@ -1,12 +1,14 @@
 //! The tests of the API. Tests that count the memory of all threads, or set variables, are binaries
 //! of their own beside this folder.
 
+mod arrow;
 mod attacks;
 mod batches;
 mod borders;
 mod buffers;
 mod counts;
 mod devices;
+mod dlpack;
 mod errors;
 mod groups;
 mod hidden_names;

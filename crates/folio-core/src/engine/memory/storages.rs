@@ -73,7 +73,13 @@ impl Engine {
 
     /// `keeper` is dropped when the storage is gone.
     pub(crate) fn keep(&self, id: StorageId, keeper: Box<dyn Send>) {
-        self.enter(|ledger| ledger.storages[id.0].keeper = Some(keeper));
+        self.enter(|ledger| {
+            let kept = &mut ledger.storages[id.0].keeper;
+            *kept = Some(match kept.take() {
+                Some(before) => Box::new((keeper, before)),
+                None => keeper,
+            });
+        });
     }
 
     /// From now on it may be on any domain.

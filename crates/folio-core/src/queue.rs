@@ -462,8 +462,8 @@ impl Queue {
         Ok(Event::of_all(&inner.core, events.collect()))
     }
 
-    /// The split by which its devices share fills, copies, algorithms, and launches by
-    /// [`share`](Self::share): that of its scheduler. None of a queue of one device.
+    /// The split by which its devices share fills, copies, and launches by [`share`](Self::share):
+    /// that of its scheduler. None of a queue of one device.
     pub fn split(&self) -> Option<Split> {
         let scheduler = self.inner.scheduler.as_ref().filter(|_| self.inner.devices.len() > 1);
         scheduler?.split()

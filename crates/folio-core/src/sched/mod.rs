@@ -71,9 +71,9 @@ pub trait Scheduler: Send + Sync {
     /// Chooses.
     fn choose(&self, task: &Task<'_>, candidates: &[Candidate<'_>]) -> usize;
 
-    /// How what all devices share is divided among them. With a split, fills, copies and algorithms
-    /// are shared as well; without one, only launches by [`Queue::spread`](crate::Queue::spread),
-    /// in bands of rows.
+    /// How what all devices share is divided among them. With a split, fills and copies are shared
+    /// as well; without one, only launches by [`Queue::spread`](crate::Queue::spread), in bands of
+    /// rows.
     fn split(&self) -> Option<Split> {
         None
     }

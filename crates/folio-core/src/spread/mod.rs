@@ -114,7 +114,7 @@ impl Queue {
     }
 
     /// Runs a call as [`spread`](Self::spread) does if the queue has a [split](Self::split), and as
-    /// [`run`](Self::run) otherwise. Algorithms use it.
+    /// [`run`](Self::run) otherwise.
     ///
     /// ```
     /// use folio_core::ir::device::Kernel;

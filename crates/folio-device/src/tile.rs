@@ -257,15 +257,21 @@ impl<const R: usize, const C: usize> Tile<f32, R, C> {
 
 /// Elements of which matrix units multiply: `f16` and `bf16` as they are, and `f32` with 11 bits of
 /// each (TF32).
+///
+/// # Safety
+/// Devices compute relaxed products of it as the semantics allow.
 #[diagnostic::on_unimplemented(
     message = "there are no relaxed products of `{Self}`",
     note = "there are of `f16`, `bf16` and `f32`"
 )]
-pub trait Relaxed: Factor<f32> {}
+pub unsafe trait Relaxed: Factor<f32> {}
 
-impl Relaxed for f16 {}
-impl Relaxed for bf16 {}
-impl Relaxed for f32 {}
+// SAFETY: matrix units have these, or the product is one of `Factor`.
+unsafe impl Relaxed for f16 {}
+// SAFETY: as above.
+unsafe impl Relaxed for bf16 {}
+// SAFETY: as above.
+unsafe impl Relaxed for f32 {}
 
 /// Elements whose products are added up as `S`: numbers of that type, `f16` and `bf16` as `f32`,
 /// `i8` and `u8` as `i32`.

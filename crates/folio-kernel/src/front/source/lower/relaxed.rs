@@ -3,7 +3,7 @@
 
 use super::super::tree::Expr;
 use super::tile::{Held, MOST_STAGED, Source, Tile};
-use super::{Operand, Lower, LowerError, Result};
+use super::{Lower, LowerError, Operand, Result};
 use crate::ir::{Corner, Product, Stmt, Value};
 use crate::op::{Binary, Compare, Op};
 use crate::types::Scalar;

@@ -152,7 +152,12 @@ impl Lower {
     }
 
     /// A method of a tile.
-    pub(super) fn tile_method(&mut self, tile: &Tile, name: &str, args: &[Expr]) -> Result<Operand> {
+    pub(super) fn tile_method(
+        &mut self,
+        tile: &Tile,
+        name: &str,
+        args: &[Expr],
+    ) -> Result<Operand> {
         if name == "add_relaxed_product" {
             self.add_relaxed(tile, args)?;
             return Ok(Operand::Unit);

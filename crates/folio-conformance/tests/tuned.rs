@@ -58,7 +58,7 @@ fn runtime(backend: &str) -> Runtime {
     let builder = match backend {
         "opencl" => builder.backend(OpenClBackend::new()),
         "vulkan" => builder.backend(VulkanBackend::new()),
-        _ => builder.backend(CpuBackend::new()),
+        _ => builder.backend(CpuBackend::new().unwrap()),
     };
     builder.build().unwrap()
 }

@@ -81,7 +81,7 @@ fn child(backend: &str, tunes: &str) {
     assert_eq!(shapes.iter().map(|of| of.kernel).collect::<Vec<_>>(), ["spread", "squares"]);
     assert_eq!(shapes.iter().map(|of| of.items).collect::<Vec<_>>(), [8192, 4096]);
     assert!(shapes.iter().all(|of| of.chosen.is_some_and(|shape| shape < 4)), "{shapes:?}");
-    println!("measured: {}", shapes.iter().map(|of| of.measured).sum::<usize>());
+    println!("measurements: {}", shapes.iter().map(|of| of.measured).sum::<usize>());
     // The next steps run in the chosen shape, whatever asks for it.
     assert!(steps(&q, false) == expected && rt.shapes() == shapes);
 }
@@ -96,7 +96,7 @@ fn again(backend: &str, tunes: &str, folder: &Path) -> usize {
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && said.contains("1 passed"), "{output:?}");
-    let count = said.split_once("measured: ").and_then(|(_, rest)| rest.lines().next());
+    let count = said.split_once("measurements: ").and_then(|(_, rest)| rest.lines().next());
     count.unwrap().trim().parse().unwrap()
 }
 

@@ -3,14 +3,14 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 use folio::prelude::*;
-use folio::sched::{RoundRobin, Scheduler, Split};
+use folio::sched::{Model, RoundRobin, Scheduler, Split};
 use folio_core::geom::Box3;
-use folio_core::hal::Link;
+use folio_core::hal::{Link, OpKind};
 use folio_core::{Items, KernelCall, RacyMemory, RunsIn, Spread};
 use folio_cpu::CpuBackend;
 use folio_model::interp::Interpreter;
 use folio_opencl::OpenClBackend;
-use folio_sim::{DeviceSpec, SimBackend};
+use folio_sim::{DeviceSpec, Script, SimBackend};
 use folio_vulkan::VulkanBackend;
 use std::sync::Arc;
 
@@ -736,6 +736,50 @@ fn fills_and_copies_are_shared() {
             assert_eq!(ran(&all), ran(&one));
         }
     }
+}
+
+/// Divisions and devices that are chosen by measured times change no result.
+#[test]
+fn measured_splits_and_models_are_those_of_one_device() {
+    for rt in some_machines() {
+        let one = rt.queue_on(&rt.devices()[0]).unwrap();
+        let ran = |q: &Queue, spread: bool| {
+            let mut x = rt.buffer_from(floats(3000)).unwrap();
+            let mut y = rt.buffer::<f32, 1>(3000).unwrap();
+            for _ in 0..6 {
+                Box::new(double(&x, &mut y)).start(q, 3000.into(), spread);
+                q.wait().unwrap();
+                std::mem::swap(&mut x, &mut y);
+            }
+            x.to_vec().unwrap().into_iter().map(f32::to_bits).collect::<Vec<_>>()
+        };
+        let wanted = ran(&one, false);
+        assert_eq!(ran(&over(&rt, Split::measured()), true), wanted);
+        assert_eq!(ran(&over(&rt, Model), false), wanted);
+    }
+}
+
+/// A device that takes a hundred times as long has a part of the first launch, and of no later one
+/// whose data are worth to move.
+#[test]
+fn slow_devices_are_left_out_when_they_are_known() {
+    let simulated = |name: &str, steps: u64| {
+        let spec = DeviceSpec::new().closures(false).ir(Arc::new(Interpreter));
+        let script = Script::new().latency(OpKind::Launch, steps);
+        SimBackend::builder().name(name).script(script).devices(1, spec).build()
+    };
+    let builder = Runtime::builder().backend(simulated("fast", 10));
+    let rt = builder.backend(simulated("slow", 1000)).build().unwrap();
+    let q = over(&rt, Split::measured());
+    let x = rt.buffer_from(floats(1000)).unwrap();
+    let mut ranges = vec![];
+    for _ in 0..2 {
+        let mut y = rt.buffer::<f32, 1>(1000).unwrap();
+        let told = q.explain_spread(1000, &double(&x, &mut y)).unwrap();
+        ranges.push(told.parts.iter().map(|part| part.range[0]).collect::<Vec<_>>());
+        q.spread(1000, double(&x, &mut y)).unwrap().wait().unwrap();
+    }
+    assert_eq!(ranges, [[500, 500], [1000, 0]]);
 }
 
 /// A fill of what devices have moves nothing, and one command is for each device.

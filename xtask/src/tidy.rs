@@ -43,6 +43,7 @@ const PRINTING: &[&str] = &[
     "matrix/src/peers/session.rs",
     "folio-cli/src/terminal.rs",
     // Kernels that print.
+    "kernels/associated.rs",
     "kernels/printed.rs",
 ];
 

@@ -256,8 +256,8 @@ impl<M: Managed> Tensor<M> {
             return Err(self.refused(Refusal::Alignment { at, align }));
         }
         if self.is_on_host() {
-            // SAFETY: as many elements, compact and aligned as checked above. The tensor keeps them,
-            // and nothing else uses them until its deleter is called (`from_raw`).
+            // SAFETY: as many elements, compact and aligned as checked above. The tensor keeps
+            // them, and nothing else uses them until its deleter is called (`from_raw`).
             let owned = unsafe { OwnedElements::new(at, layout.len(), self) };
             return match rt.view(layout.shape, owned, policy.with(options)) {
                 Ok((buffer, _)) => Ok(buffer),

@@ -321,6 +321,12 @@ impl Runtime {
 }
 
 #[cfg(all(test, not(loom)))]
+#[allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "helpers of tests may panic"
+)]
 mod tests {
     use super::*;
 

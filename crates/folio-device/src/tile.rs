@@ -233,8 +233,9 @@ pub fn corner_transposed<'m, T: Shared, const D: usize>(
 
 impl<const R: usize, const C: usize> Tile<f32, R, C> {
     /// Adds the product of parts of two matrices: of so many columns of `a` and rows of `b`, or as
-    /// many as both have. Devices with matrix units compute it by these, in another order and with
-    /// other roundings (semantics 5.11); all others as [`add_product`](Self::add_product) does.
+    /// many as both have; nothing if one of them begins outside of its matrix. Devices with matrix
+    /// units compute it by these, in another order and with other roundings (semantics 5.11); all
+    /// others as [`add_product`](Self::add_product) does.
     #[inline(always)]
     pub fn add_relaxed_product<S: Relaxed, const D: usize, const E: usize>(
         &mut self,
@@ -242,7 +243,8 @@ impl<const R: usize, const C: usize> Tile<f32, R, C> {
         b: Corner<'_, S, E>,
         depth: usize,
     ) {
-        let depth = depth.min(a.extent(1)).min(b.extent(2));
+        let has_some = a.extent(2) > 0 && b.extent(1) > 0;
+        let depth = if has_some { depth.min(a.extent(1)).min(b.extent(2)) } else { 0 };
         for first in (0..depth).step_by(DEEP) {
             let mut x: Tile<S, R, DEEP> = a.tile(0, first);
             let mut y: Tile<S, DEEP, C> = b.tile(first, 0);

@@ -277,10 +277,8 @@ impl Column {
         }
     }
 
-    /// Where the values are, and how many; the bits, and the first of them.
-    fn checked<T: Primitive>(
-        &self,
-    ) -> Result<(usize, usize, Option<(usize, usize, usize)>), Refusal> {
+    /// Where the values are, and how many; where the bits are, their bytes, and the first bit.
+    fn checked<T: Primitive>(&self) -> Result<(usize, usize, Option<[usize; 3]>), Refusal> {
         let (schema, array) = (&self.schema, &self.array);
         if schema.format.is_null() {
             return Err(Refusal::Null { what: "format" });
@@ -324,21 +322,18 @@ impl Column {
         }
         let bits = (!bits.is_null()).then(|| {
             let at = bits.expose_provenance().wrapping_add(first / 8);
-            (at, (first % 8 + len).div_ceil(8), first % 8)
+            [at, (first % 8 + len).div_ceil(8), first % 8]
         });
         Ok((at, len, bits))
     }
 
     /// The values and their bits as buffers in the column's memory. A refusal returns the column.
-    pub fn import<T: Primitive>(self, rt: &Runtime) -> Result<Imported<T>, Refused> {
+    pub fn import<T: Primitive>(self, rt: &Runtime) -> Result<Imported<T>, Box<Refused>> {
         let (at, len, bits) = match self.checked::<T>() {
             Ok(found) => found,
             Err(why) => {
-                return Err(Refused {
-                    error: why.clone().into(),
-                    refusal: Some(why),
-                    column: Some(self),
-                });
+                let (error, refusal) = (why.clone().into(), Some(why));
+                return Err(Box::new(Refused { error, refusal, column: Some(self) }));
             }
         };
         let null_count = usize::try_from(self.array.null_count).ok();
@@ -347,7 +342,7 @@ impl Column {
         // writes them (`from_raw`).
         let values = unsafe { OwnedElements::<T, _>::new(at, len, column.clone()) };
         let values = read_only(rt, values, len);
-        let bits = bits.map(|(at, bytes, offset)| {
+        let bits = bits.map(|[at, bytes, offset]| {
             // SAFETY: as above, and bytes are aligned.
             let bits = unsafe { OwnedElements::<u8, _>::new(at, bytes, column.clone()) };
             Ok(Validity { bits: read_only(rt, bits, bytes)?, offset })
@@ -355,7 +350,7 @@ impl Column {
         match (values, bits.transpose()) {
             (Ok(values), Ok(validity)) => Ok(Imported { values, validity, null_count }),
             (Err(error), _) | (_, Err(error)) => {
-                Err(Refused { error, refusal: None, column: Arc::into_inner(column) })
+                Err(Box::new(Refused { error, refusal: None, column: Arc::into_inner(column) }))
             }
         }
     }
@@ -429,8 +424,8 @@ pub struct Refused {
     pub column: Option<Column>,
 }
 
-impl From<Refused> for Error {
-    fn from(refused: Refused) -> Error {
+impl From<Box<Refused>> for Error {
+    fn from(refused: Box<Refused>) -> Error {
         refused.error
     }
 }

@@ -208,7 +208,7 @@ mod tests {
     fn model_overlaps_a_pipeline() {
         let work = |at: usize| Work {
             run: if at % 3 == 2 { [40, 90] } else { [600, 60] },
-            uses: if at % 3 == 0 { vec![] } else { vec![at - 1] },
+            uses: if at.is_multiple_of(3) { vec![] } else { vec![at - 1] },
         };
         let all: Vec<Work> = (0..10).map(work).collect();
         let [model, best] = [by_model(&all), best(&all)];

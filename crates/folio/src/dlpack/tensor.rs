@@ -30,8 +30,8 @@ pub struct Refused<M: Managed> {
     pub tensor: Option<Tensor<M>>,
 }
 
-impl<M: Managed> From<Refused<M>> for Error {
-    fn from(refused: Refused<M>) -> Error {
+impl<M: Managed> From<Box<Refused<M>>> for Error {
+    fn from(refused: Box<Refused<M>>) -> Error {
         refused.error
     }
 }
@@ -221,7 +221,7 @@ impl<M: Managed> Tensor<M> {
     pub fn import<T: Element, const D: usize>(
         self,
         rt: &Runtime,
-    ) -> Result<Buffer<T, D>, Refused<M>> {
+    ) -> Result<Buffer<T, D>, Box<Refused<M>>> {
         if self.is_read_only() {
             return Err(self.refused(Refusal::ReadOnly));
         }
@@ -232,7 +232,7 @@ impl<M: Managed> Tensor<M> {
     pub fn import_read_only<T: Element, const D: usize>(
         self,
         rt: &Runtime,
-    ) -> Result<ReadOnly<T, D>, Refused<M>> {
+    ) -> Result<ReadOnly<T, D>, Box<Refused<M>>> {
         // A program's own tracker could have data copied into the memory.
         let options = BufferOptions::new().own_tracker();
         self.imported(rt, ViewPolicy::Async, options).map(ReadOnly::new)
@@ -243,7 +243,7 @@ impl<M: Managed> Tensor<M> {
         rt: &Runtime,
         policy: ViewPolicy<'_>,
         options: BufferOptions,
-    ) -> Result<Buffer<T, D>, Refused<M>> {
+    ) -> Result<Buffer<T, D>, Box<Refused<M>>> {
         let layout = match self.layout::<T, D>() {
             Ok(layout) => layout,
             Err(why) => return Err(self.refused(why)),
@@ -278,18 +278,18 @@ impl<M: Managed> Tensor<M> {
         match unsafe { Usm::<T>::from_raw(&device, memory, layout.len()) } {
             Ok(usm) => {
                 let buffer = usm.keeping(self).into_buffer().reinterpret(layout.shape);
-                buffer.map_err(|error| Refused { error, refusal: None, tensor: None })
+                buffer.map_err(|error| Box::new(Refused { error, refusal: None, tensor: None }))
             }
             Err(error) => Err(self.failed(error)),
         }
     }
 
-    fn refused(self, why: Refusal) -> Refused<M> {
-        Refused { error: why.clone().into(), refusal: Some(why), tensor: Some(self) }
+    fn refused(self, why: Refusal) -> Box<Refused<M>> {
+        Box::new(Refused { error: why.clone().into(), refusal: Some(why), tensor: Some(self) })
     }
 
-    fn failed(self, error: Error) -> Refused<M> {
-        Refused { error, refusal: None, tensor: Some(self) }
+    fn failed(self, error: Error) -> Box<Refused<M>> {
+        Box::new(Refused { error, refusal: None, tensor: Some(self) })
     }
 }
 

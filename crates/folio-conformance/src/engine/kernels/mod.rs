@@ -88,6 +88,7 @@ tests![
     relaxed_products_across_memory,
     relaxed_products_along_memory,
     relaxed_products_of_transposed_matrices,
+    relaxed_products_begin_in_their_matrices,
     tiles_fit_their_groups,
     tiles_larger_than_groups,
     groups_speak_the_language,

@@ -221,10 +221,8 @@ impl Relaxed {
             }
             let error = (f64::from(*found) - exact).abs();
             let extents = self.extents;
-            ensure!(
-                error <= limit * size,
-                "{what}, {extents:?} at {z}, {r}, {c}: {found}, {exact}"
-            );
+            let is_near = error <= limit * size;
+            ensure!(is_near, "{what}, {extents:?} at {z}, {r}, {c}: {found}, {exact}");
             ensure!(
                 by_units || sum == *found,
                 "{what}, {extents:?} at {z}, {r}, {c}: {found}, {sum}"
@@ -306,6 +304,26 @@ pub(super) fn relaxed_products_of_transposed_matrices(rig: &Rig) -> Outcome {
             let found = c.to_vec()?;
             of.check((&a, &b), f16::to_f32, (&found, by_units, "relaxed_of_turned"))?;
         }
+    }
+    Ok(())
+}
+
+/// Nothing is added if a corner begins outside of its matrix, also before it.
+pub(super) fn relaxed_products_begin_in_their_matrices(rig: &Rig) -> Outcome {
+    let before = usize::MAX - 3;
+    let places = [(before, 0), (0, before), (16, 0), (0, 32), (before, before)];
+    for at in 0..rig.rt.devices().len() {
+        let ones = |of: [usize; 2]| rig.rt.buffer_from((&vec![f16::ONE; of[0] * of[1]], of));
+        let (x, y) = (ones([16, 16])?, ones([16, 32])?);
+        let run = |(row, column)| -> Result<Vec<f32>, Stop> {
+            let mut c = rig.rt.buffer::<f32, 2>([16, 32])?;
+            rig.on(at)?.run([8, 8], relaxed_from(row, column, &x, &y, &mut c))?;
+            Ok(c.to_vec()?)
+        };
+        for place in places {
+            ensure_eq!(run(place)?, vec![BEGIN; 16 * 32], "{place:?}");
+        }
+        ensure_eq!(run((0, 0))?, vec![BEGIN + 16.0; 16 * 32]);
     }
     Ok(())
 }

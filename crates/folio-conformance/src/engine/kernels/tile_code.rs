@@ -155,6 +155,21 @@ pub(super) fn relaxed_products(
     c.put(g, sum);
 }
 
+/// Corners anywhere, also outside of the matrices.
+#[kernel(group = [8, 8])]
+pub(super) fn relaxed_from(
+    g: Group<2>,
+    row: usize,
+    column: usize,
+    a: In<f16, 2>,
+    b: In<f16, 2>,
+    c: OutTile<f32, 16, 32>,
+) {
+    let mut sum = Tile::<f32, 16, 32>::fill(BEGIN);
+    sum.add_relaxed_product(a.corner((row, 0)), b.corner((0, column)), 16);
+    c.put(g, sum);
+}
+
 /// Both factors are transposed in memory, and of several matrices.
 #[kernel(group = [1, 8, 8], deny_checks)]
 pub(super) fn relaxed_of_turned(

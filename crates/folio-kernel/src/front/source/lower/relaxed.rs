@@ -49,10 +49,15 @@ impl Lower {
         corner.at.len() - if (factor == 0) == corner.turned { 2 } else { 1 }
     }
 
-    /// So much of a depth as both factors have.
+    /// So much of a depth as both factors have: nothing if one of them begins outside.
     fn common_depth(&mut self, factors: &[Corner; 2], mut depth: Value) -> Value {
         for (number, corner) in factors.iter().enumerate() {
             let dim = Self::deep(number, corner);
+            let across = 2 * corner.at.len() - 3 - dim;
+            let extent = self.builder.extent(corner.view, across as u8);
+            let begins = self.builder.compare(Compare::Lt, corner.at[across], extent);
+            let none = self.builder.index(0);
+            depth = self.builder.op(Op::Select(begins, depth, none));
             let (extent, first) = (self.builder.extent(corner.view, dim as u8), corner.at[dim]);
             let left = self.builder.binary(Binary::Sub, extent, first);
             let none = self.builder.index(0);

@@ -123,8 +123,8 @@ fn of_functions(i: Item, x: In<i32>, y: Out<i32>) {
     y[i] = total.sum + grown(x[i]);
 }
 
-const IN_PHASE: u32 = line!() + 8;
-const IN_GROUP: u32 = line!() + 10;
+const IN_PHASE: u32 = line!() + 7;
+const IN_GROUP: u32 = line!() + 8;
 
 #[kernel(group = 8, checked)]
 fn of_groups(g: Group, x: In<i32>, y: Out<i32>, last: In<i32>) {
@@ -137,7 +137,7 @@ fn of_groups(g: Group, x: In<i32>, y: Out<i32>, last: In<i32>) {
 
 /// semantics 3.6
 pub(super) fn functions_and_groups_are_checked(rig: &Rig) -> Outcome {
-    fine(mapped(rig, |k| k as i32 - 64, 0, |x, y| of_functions(x, y))?)?;
+    fine(mapped(rig, |k| k as i32 - 2000, 0, |x, y| of_functions(x, y))?)?;
     let once = |at: i32| move |k| if k == 17 { at } else { -2000 };
     let product = mapped(rig, once(i32::MIN / 2), 0, |x, y| of_functions(x, y))?;
     ensure_eq!(told(product), Some((IN_FUNCTION, "attempt to multiply with overflow".to_owned())));

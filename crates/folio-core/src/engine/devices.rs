@@ -7,7 +7,7 @@ use super::pages::storage::{Alloc, Garbage, Owner};
 use super::threads::courier::CourierSide;
 use crate::engine::terms::budget::Budget;
 use crate::engine::terms::lane::{COMPUTE_LANES, LANES_PER_DEVICE};
-use crate::engine::terms::lender::{DEVICE_ALIGN, give_back};
+use crate::engine::terms::lender::{DEVICE_ALIGN, give_back, refused};
 use crate::engine::terms::link::NotLinked;
 use crate::error::{Error, Label};
 use crate::foreign;
@@ -17,7 +17,6 @@ use crate::hal::{
 };
 use crate::order::stamp::LaneId;
 use crate::pages::DomainId;
-use folio_kernel::words;
 use std::sync::{Arc, OnceLock};
 
 /// A device of the runtime.
@@ -254,32 +253,6 @@ impl DeviceEntry {
         let (pointed, apart) = (false, NotLinked::Usm);
         let mem = MemRef { base, offset: 0 };
         Alloc { mem, address, host, owner, clean, pointed, apart }
-    }
-}
-
-/// The error of memory that a device has refused. The budget is `whose`.
-pub(super) fn refused(
-    (whose, device): (&str, &str),
-    (kind, imported): (AllocKind, bool),
-    (what, label): (&'static str, &Label),
-    asked: u64,
-    cause: HalError,
-) -> Error {
-    let device = device.to_owned();
-    match cause.kind {
-        HalErrorKind::OutOfMemory { in_use, limit, .. } => {
-            let (device, label) = (whose.to_owned(), label.clone());
-            Error::OutOfMemory { device, what, label, asked, in_use, limit }
-        }
-        HalErrorKind::Unsupported => {
-            let (whose, why) = (if imported { " of others" } else { "" }, cause.message);
-            let what = format!("{kind:?} memory{whose} for {what} {label}: {why}");
-            Error::Unsupported { device, what }
-        }
-        _ => {
-            let doing = format!("allocate {} for {what} {label}", words::bytes(asked));
-            Error::Device { device, doing, cause }
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! A device's properties, as its backend tells them.
 
-use crate::ir::Scalar;
+use folio_kernel::Scalar;
 use std::any::TypeId;
 
 /// The broad class of a device.

@@ -8,12 +8,11 @@
 //! stays.
 
 use crate::engine::Engine;
-use crate::engine::devices::refused;
 use crate::engine::ledger::Ledger;
 use crate::engine::pages::storage::{Alloc, Life, Owner, StorageId, StorageState};
 use crate::engine::terms::access::{Access, FrameSpan};
 use crate::engine::terms::budget::Budget;
-use crate::engine::terms::lender::DEVICE_ALIGN;
+use crate::engine::terms::lender::{DEVICE_ALIGN, refused};
 use crate::engine::terms::note::Note;
 use crate::error::{Error, Label};
 use crate::hal::{AllocKind, AllocReq, UsmAllocator};
@@ -62,7 +61,7 @@ impl StorageState {
 impl Engine {
     /// Bytes of a frame of a domain's memory, if it can come in frames.
     pub(super) fn frame_of(&self, domain: DomainId) -> Option<u64> {
-        let device = &self.devices[usize::from(self.first_on(domain))];
+        let device = self.devices.get(usize::from(self.first_on(domain)))?;
         device.info.caps.frame.filter(|_| !domain.is_host())
     }
 

@@ -3,11 +3,13 @@
 //!
 //! A [`Lender`] goes wherever the memory goes, from one storage to another one, too. Memory of a
 //! program's allocator owns a reference to that, which [`give_back`] takes: the allocator outlives
-//! its memory.
+//! its memory. Here is also what a refusal of memory is called.
 
 use crate::allocator::{AllocatorFault, Global, HostAllocator};
-use crate::hal::{HostPtr, PanicPayload};
+use crate::error::{Error, Label};
+use crate::hal::{AllocKind, HalError, HalErrorKind, HostPtr, PanicPayload};
 use crate::panics::contain;
+use folio_kernel::words;
 use std::alloc::Layout;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
@@ -136,4 +138,30 @@ pub(crate) unsafe fn give_back(at: HostPtr, lender: Lender) {
     // SAFETY: the caller's promise: this allocator gave it for this layout.
     contain(|| unsafe { named.0.deallocate(at, lender.layout) });
     contain(|| drop(named));
+}
+
+/// The error of memory that a device has refused. The budget is `whose`.
+pub(crate) fn refused(
+    (whose, device): (&str, &str),
+    (kind, imported): (AllocKind, bool),
+    (what, label): (&'static str, &Label),
+    asked: u64,
+    cause: HalError,
+) -> Error {
+    let device = device.to_owned();
+    match cause.kind {
+        HalErrorKind::OutOfMemory { in_use, limit, .. } => {
+            let (device, label) = (whose.to_owned(), label.clone());
+            Error::OutOfMemory { device, what, label, asked, in_use, limit }
+        }
+        HalErrorKind::Unsupported => {
+            let (whose, why) = (if imported { " of others" } else { "" }, cause.message);
+            let what = format!("{kind:?} memory{whose} for {what} {label}: {why}");
+            Error::Unsupported { device, what }
+        }
+        _ => {
+            let doing = format!("allocate {} for {what} {label}", words::bytes(asked));
+            Error::Device { device, doing, cause }
+        }
+    }
 }

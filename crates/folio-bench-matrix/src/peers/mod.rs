@@ -3,7 +3,7 @@
 //! A peer is a program that reads requests from its standard input, a JSON line for each row, and
 //! answers in lines of the [`protocol`]. [`program`] has the programs and starts them,
 //! [`session`] reads their answers and ends a program that hangs, [`rust`] is the program for
-//! libraries of Rust, with [`arrays`] for `ndarray`, and this module ranks the answers. A result
+//! libraries of Rust, with `arrays` for `ndarray`, and this module ranks the answers. A result
 //! counts after its check value agrees with ours. A peer's fault is listed and never ours.
 
 mod arrays;

@@ -110,7 +110,7 @@ fn planted_guard_is_found() {
         let text = generate(*seed).text;
         text.contains("(at0 == ") && text.contains(" &&")
     };
-    let seeds = (1..).filter(has_guards).take(12);
+    let seeds = (1..).filter(has_guards).take(32);
     let run = compiled(seeds, ("guarded", DEBUG)).unwrap_or_else(|why| panic!("{why}"));
     let wrong = |planted| {
         let said = run(planted).unwrap_or_else(|why| panic!("{why}"));

@@ -291,7 +291,7 @@ mod tests {
         let of = |start: &str| lines.iter().filter(|line| line.starts_with(start)).count();
         assert_eq!([of("missing: "), of("would run"), of("would unpack")], [11, 1, 2], "{lines:?}");
         let packages = "ocl-icd-libopencl1 pocl-opencl-icd libvulkan1 mesa-vulkan-drivers \
-                        vulkan-validationlayers chromium spirv-tools python3-pip";
+                        vulkan-validationlayers chromium spirv-tools openmpi-bin mpich python3-pip";
         assert!(lines.iter().any(|line| line.ends_with(packages)), "{lines:?}");
         assert_eq!(plan(&[], true, Path::new("")), ["setup: nothing is missing"]);
     }

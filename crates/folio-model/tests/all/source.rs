@@ -105,7 +105,7 @@ fn suite_source() {
 
 /// A device that takes guards to be decided which are not computes something else.
 #[test]
-fn planted_guard_is_found() {
+fn compile_planted_guard_is_found() {
     let has_guards = |seed: &u64| {
         let text = generate(*seed).text;
         text.contains("(at0 == ") && text.contains(" &&")

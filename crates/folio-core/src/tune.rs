@@ -214,8 +214,8 @@ impl Queue {
     /// process that calls this takes it from there, and measures nothing.
     ///
     /// Results have the same bits in every shape. With `FOLIO_TUNE=on` each `run` is such a call.
-    /// Measured are kernels of items whose device compiles them and tells times, in queues of one
-    /// device that are not recorded.
+    /// Measured are kernels of items that combine no values, whose device compiles them and tells
+    /// times, in queues of one device that are not recorded.
     ///
     /// ```
     /// use folio_core::ir::device::Kernel;
@@ -252,7 +252,9 @@ impl Queue {
     ) -> Result<Event> {
         let count = items.range.iter().copied().try_fold(1, usize::checked_mul);
         let grouped = items.group.is_some() || !K::FUNCTION.group.is_empty();
-        let code = K::code().as_ref().ok().filter(|_| !grouped && !call.scatters());
+        let has_shapes = !grouped && !call.scatters();
+        let code = K::code().as_ref().ok();
+        let code = code.filter(|code| has_shapes && code.reductions == 0);
         let measured = code.zip(count).and_then(|(code, count)| self.measured(code, count));
         let Some(measured) = measured else { return self.run_call(items, call) };
         self.measure(&measured, &mut |cg| cg.run_here(items, &mut call))

@@ -73,7 +73,7 @@ impl Drop for Frames {
     }
 }
 
-// SAFETY: a `Frames` is a range of addresses; whoever uses these answers for that.
+// SAFETY: a `Frames` is a range of addresses; uses of these have reasons of their own.
 unsafe impl Send for Frames {}
 
 #[cfg(all(unix, not(miri)))]

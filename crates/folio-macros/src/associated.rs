@@ -1,5 +1,5 @@
-//! `#[kernel]` on a function of an `impl` with `#[device_fn]`: a free kernel, which nobody else can
-//! name, and a function of the `impl` that makes calls of it.
+//! `#[kernel]` on a function of an `impl` with `#[device_fn]`: a free kernel, which has no name
+//! elsewhere, and a function of the `impl` that makes calls of it.
 
 use crate::columns::columns_of;
 use crate::conditions::is_value;

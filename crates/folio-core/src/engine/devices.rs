@@ -7,13 +7,12 @@ use super::pages::storage::{Alloc, Garbage, Owner};
 use super::threads::courier::CourierSide;
 use crate::engine::terms::budget::Budget;
 use crate::engine::terms::lane::{COMPUTE_LANES, LANES_PER_DEVICE};
-use crate::engine::terms::lender::{DEVICE_ALIGN, give_back, refused};
+use crate::engine::terms::lender::{DEVICE_ALIGN, give_back, plain_request, refused};
 use crate::engine::terms::link::NotLinked;
 use crate::error::{Error, Label};
 use crate::foreign;
 use crate::hal::{
-    AllocKind, AllocReq, Allocation, Device, DeviceInfo, HalError, HalErrorKind, LaneKind, MemBase,
-    MemRef,
+    AllocReq, Allocation, Device, DeviceInfo, HalError, HalErrorKind, LaneKind, MemBase, MemRef,
 };
 use crate::order::stamp::LaneId;
 use crate::pages::DomainId;
@@ -144,16 +143,7 @@ impl Engine {
         if domain.is_host() {
             return self.host_alloc(None, bytes, what, label);
         }
-        let req = AllocReq {
-            kind: AllocKind::Device,
-            size: bytes as u64,
-            align: DEVICE_ALIGN,
-            import: None,
-            zeroed: false,
-            linked: false,
-            exported: false,
-            label: label.as_str(),
-        };
+        let req = plain_request(bytes, label);
         self.device_alloc(self.first_on(domain), req, what, label)
     }
 

@@ -36,7 +36,8 @@ pub unsafe trait Wire {
     /// Begins to send `bytes` bytes as piece `number`.
     ///
     /// # Safety
-    /// They may be read from here on until the piece's end is told, and nobody writes them.
+    /// They may be read from here on until the piece's end is told, and are not written
+    /// meanwhile.
     unsafe fn send(
         &mut self,
         to: Rank,
@@ -50,8 +51,8 @@ pub unsafe trait Wire {
     /// behind the memory is written.
     ///
     /// # Safety
-    /// The memory may be written from here on until the piece's end is told, and nobody else uses
-    /// it.
+    /// The memory may be written from here on until the piece's end is told, and is not used
+    /// meanwhile.
     unsafe fn receive(
         &mut self,
         from: Rank,

@@ -12,10 +12,10 @@ use crate::engine::ledger::Ledger;
 use crate::engine::pages::storage::{Alloc, Life, Owner, StorageId, StorageState};
 use crate::engine::terms::access::{Access, FrameSpan};
 use crate::engine::terms::budget::Budget;
-use crate::engine::terms::lender::{DEVICE_ALIGN, refused};
+use crate::engine::terms::lender::{plain_request, refused};
 use crate::engine::terms::note::Note;
 use crate::error::{Error, Label};
-use crate::hal::{AllocKind, AllocReq, UsmAllocator};
+use crate::hal::{AllocKind, UsmAllocator};
 use crate::pages::DomainId;
 use crate::planted::Planted;
 use smallvec::SmallVec;
@@ -191,16 +191,7 @@ impl Engine {
         label: &Label,
     ) -> Result<Alloc, Error> {
         let at = self.first_on(domain);
-        let req = AllocReq {
-            kind: AllocKind::Device,
-            size: bytes as u64,
-            align: DEVICE_ALIGN,
-            import: None,
-            zeroed: false,
-            linked: false,
-            exported: false,
-            label: label.as_str(),
-        };
+        let req = plain_request(bytes, label);
         let device = self.open(at)?;
         let entry = &self.devices[usize::from(at)];
         match device.usm().reserve(&req) {

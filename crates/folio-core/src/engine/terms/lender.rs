@@ -3,11 +3,11 @@
 //!
 //! A [`Lender`] goes wherever the memory goes, from one storage to another one, too. Memory of a
 //! program's allocator owns a reference to that, which [`give_back`] takes: the allocator outlives
-//! its memory. Here is also what a refusal of memory is called.
+//! its memory. Here is also how a device is asked for memory, and what its refusal is called.
 
 use crate::allocator::{AllocatorFault, Global, HostAllocator};
 use crate::error::{Error, Label};
-use crate::hal::{AllocKind, HalError, HalErrorKind, HostPtr, PanicPayload};
+use crate::hal::{AllocKind, AllocReq, HalError, HalErrorKind, HostPtr, PanicPayload};
 use crate::panics::contain;
 use folio_kernel::words;
 use std::alloc::Layout;
@@ -138,6 +138,20 @@ pub(crate) unsafe fn give_back(at: HostPtr, lender: Lender) {
     // SAFETY: the caller's promise: this allocator gave it for this layout.
     contain(|| unsafe { named.0.deallocate(at, lender.layout) });
     contain(|| drop(named));
+}
+
+/// A request for a storage's memory on a device, of which nothing else is asked.
+pub(crate) fn plain_request(bytes: usize, label: &Label) -> AllocReq<'_> {
+    AllocReq {
+        kind: AllocKind::Device,
+        size: bytes as u64,
+        align: DEVICE_ALIGN,
+        import: None,
+        zeroed: false,
+        linked: false,
+        exported: false,
+        label: label.as_str(),
+    }
 }
 
 /// The error of memory that a device has refused. The budget is `whose`.

@@ -193,6 +193,7 @@ impl Rig {
             allocating: Mutex::new(()),
             storages_made: AtomicU64::new(0),
             plant: crate::planted::Plant::default(),
+            tunings: crate::tune::Tunings::new(Default::default()),
             me: Weak::new(),
         });
         Model { engine, natives, reports }

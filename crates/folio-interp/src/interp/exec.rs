@@ -1,6 +1,6 @@
 //! Launches, groups, items, statements.
 
-use super::memory::{Val, parts};
+use super::memory::{self, Val};
 use super::{
     Arg, BLOCK, Device, Failure, MOST_FAILURES, Order, Ran, Stop, Touched, cpu, fold, scalar,
 };
@@ -570,15 +570,16 @@ impl<'r> Machine<'r> {
         let types = &self.kernel.types;
         match place.root {
             Root::Var(var) => {
-                // A variable is kept as a value: go down the same path.
-                let whole = self.kernel.vars[var.index()].ty;
-                let mut bytes = vec![0; types.layout(whole).0 as usize];
-                item.vars[var.index()].write(types, whole, &mut bytes);
-                let old = Val::read(types, ty, &bytes[at..]);
-                let mut new = old.clone();
-                change(ty, &mut new);
-                new.write(types, ty, &mut bytes[at..]);
-                item.vars[var.index()] = Val::read(types, whole, &bytes);
+                let path: Vec<u64> = place.path.iter().map(|step| self.part(step, item)).collect();
+                let mut value = &mut item.vars[var.index()];
+                for at in path {
+                    value = match value {
+                        Val::Parts(parts) => &mut parts[at as usize],
+                        bits => bits,
+                    };
+                }
+                let old = value.clone();
+                change(ty, value);
                 old
             }
             Root::Element(param, _) => {
@@ -608,6 +609,14 @@ impl<'r> Machine<'r> {
         }
     }
 
+    /// Which part a step takes.
+    fn part(&self, step: &Step, item: &Item) -> u64 {
+        match step {
+            Step::Part(part) => u64::from(*part),
+            Step::At(index) => self.bits(*index, item),
+        }
+    }
+
     /// The type of a place, and the offset of its bytes in its variable or argument; or the
     /// violation.
     fn find(&self, place: &Place, item: &Item) -> Result<(Type, usize), (Type, ViolationKind)> {
@@ -631,16 +640,12 @@ impl<'r> Machine<'r> {
             }
         };
         for step in &place.path {
-            let all = parts(types, ty);
-            let part = match step {
-                Step::Part(part) => u64::from(*part),
-                Step::At(index) => self.bits(*index, item),
-            };
-            if part >= all.len() as u64 {
-                wrong = wrong.or(Some((None, vec![part], vec![all.len() as u64])));
+            let (part, count) = (self.part(step, item), u64::from(types.parts(ty)));
+            if part >= count {
+                wrong = wrong.or(Some((None, vec![part], vec![count])));
             }
             // All parts of what can be indexed are alike: the type is right in any case.
-            let found = all.get(part as usize).or(all.first()).copied();
+            let found = memory::part(types, ty, if part < count { part as u32 } else { 0 });
             let (inner, offset) = found.unwrap_or((ty, 0));
             ty = inner;
             at = at.wrapping_add(offset);

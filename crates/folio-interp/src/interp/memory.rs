@@ -32,7 +32,7 @@ impl Val {
             Type::Scalar(scalar) => Val::Bits(read(scalar, bytes)),
             Type::Composite(_) => {
                 let part = |(ty, at): (Type, usize)| Val::read(types, ty, &bytes[at..]);
-                Val::Parts(parts(types, ty).into_iter().map(part).collect())
+                Val::Parts(parts(types, ty).map(part).collect())
             }
         }
     }
@@ -62,15 +62,15 @@ fn read(scalar: Scalar, bytes: &[u8]) -> u64 {
 }
 
 /// Type and offset of each part.
-pub fn parts(types: &Types, ty: Type) -> Vec<(Type, usize)> {
-    match types.get(ty) {
-        Some(Composite::Struct(s)) => {
-            s.fields.iter().map(|field| (field.ty, field.offset as usize)).collect()
-        }
-        Some(Composite::Array { element, len }) => {
-            let size = types.layout(*element).0 as usize;
-            (0..*len as usize).map(|at| (*element, at * size)).collect()
-        }
-        None => vec![],
-    }
+pub fn parts(types: &Types, ty: Type) -> impl Iterator<Item = (Type, usize)> {
+    (0..types.parts(ty)).filter_map(move |at| part(types, ty, at))
+}
+
+/// Type and offset of a part.
+pub fn part(types: &Types, ty: Type, at: u32) -> Option<(Type, usize)> {
+    let offset = match types.get(ty)? {
+        Composite::Struct(s) => s.fields.get(at as usize)?.offset,
+        Composite::Array { element, .. } => types.layout(*element).0 * u64::from(at),
+    };
+    Some((types.part(ty, at)?, offset as usize))
 }

@@ -33,7 +33,8 @@ pub trait AsArray<T, const D: usize>
 where
     Dim<[usize; D]>: Dimension,
 {
-    /// A view of the elements.
+    /// A view of the elements. Of none, all extents are 0 where `ndarray` has no array of the
+    /// shape: it multiplies those that are not 0.
     fn array(&self) -> ArrayView<'_, T, Dim<[usize; D]>>;
 }
 
@@ -56,7 +57,7 @@ macro_rules! arrays {
             fn array(&self) -> ArrayView<'_, T, Dim<[usize; D]>> {
                 // SAFETY: the guard's elements are as many as its shape says, row after row, and
                 // borrowed for as long as the view.
-                unsafe { ArrayView::from_shape_ptr(self.shape(), self.as_ptr()) }
+                unsafe { ArrayView::from_shape_ptr(possible(self.shape()), self.as_ptr()) }
             }
         }
     )*};
@@ -69,7 +70,7 @@ where
     Dim<[usize; D]>: Dimension,
 {
     fn array_mut(&mut self) -> ArrayViewMut<'_, T, Dim<[usize; D]>> {
-        let shape = self.shape();
+        let shape = possible(self.shape());
         // SAFETY: as in `array`; the guard is the only access, and is borrowed alone.
         unsafe { ArrayViewMut::from_shape_ptr(shape, self.as_mut_ptr()) }
     }
@@ -130,6 +131,17 @@ where
             Some(all) => rt.buffer_from((all, shape)),
             None => rt.buffer_from((self.iter().copied().collect::<Vec<T>>(), shape)),
         }
+    }
+}
+
+/// The shape, if arrays can have it, and otherwise another one without elements. The product of
+/// extents that are not 0 is below 2^63 in each array; that of all others is 0.
+fn possible<const D: usize>(shape: [usize; D]) -> [usize; D] {
+    let extents = shape.iter().filter(|extent| **extent > 0);
+    let product = extents.map(|extent| isize::try_from(*extent).ok());
+    match product.reduce(|all, extent| all?.checked_mul(extent?)) {
+        Some(None) => [0; D],
+        _ => shape,
     }
 }
 

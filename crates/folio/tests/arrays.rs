@@ -45,3 +45,19 @@ fn guards_are_seen_as_arrays() {
     let cube = rt.buffer::<u8, 3>([2, 2, 2]).unwrap();
     assert_eq!(cube.read().unwrap().array(), Array3::<u8>::zeros((2, 2, 2)));
 }
+
+/// Buffers without elements have extents of which there is no array.
+#[test]
+fn buffers_of_nothing_are_arrays_of_nothing() {
+    const MAX: usize = usize::MAX;
+    let rt = folio::runtime().unwrap();
+    let shapes = [[0, MAX, MAX], [MAX, 0, 2], [1 << 32, 1 << 31, 0], [1 << 31, 0, 1 << 31]];
+    for shape in shapes {
+        let mut x = rt.buffer::<u8, 3>(shape).unwrap();
+        let known = shape == shapes[3];
+        let wanted = if known { shape } else { [0; 3] };
+        assert_eq!(x.read().unwrap().array().shape(), wanted);
+        assert_eq!(x.write().unwrap().array_mut().shape(), wanted);
+        assert_eq!(x.read().unwrap().array().iter().count(), 0);
+    }
+}

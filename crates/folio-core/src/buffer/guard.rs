@@ -38,6 +38,21 @@ impl GuardLease {
     }
 
     fn take_at(part: &Part, mode: Mode, at: GuardPlace) -> Result<GuardLease> {
+        let (elements, mode, managed) = GuardLease::asked(part, mode)?;
+        let storage = &part.view.storage;
+        let taken = storage.core.engine.take_guard(storage.id, elements, mode, at)?;
+        Ok(GuardLease { view: part.view.clone(), part: part.part, taken, _managed: managed })
+    }
+
+    /// The error of a guard that would be refused.
+    fn check(part: &Part, mode: Mode, at: GuardPlace) -> Result<()> {
+        let (elements, mode, _managed) = GuardLease::asked(part, mode)?;
+        let storage = &part.view.storage;
+        storage.core.engine.check_guard(storage.id, elements, mode, at)
+    }
+
+    /// What a guard accesses, if it may be asked for.
+    fn asked(part: &Part, mode: Mode) -> Result<(Box3, Mode, Option<HostAccess>)> {
         if part.view.storage.borrowed.load(Ordering::Relaxed) {
             let what = "host guards of a view; use `to_vec`, or a host task".to_owned();
             return Err(Error::Unsupported { device: "a scope".to_owned(), what });
@@ -47,8 +62,7 @@ impl GuardLease {
         let storage = &part.view.storage;
         let managed = HostAccess::begin(storage)?;
         storage.core.recordings.check(storage, &elements, mode)?;
-        let taken = storage.core.engine.take_guard(storage.id, elements, mode, at)?;
-        Ok(GuardLease { view: part.view.clone(), part: part.part, taken, _managed: managed })
+        Ok((elements, mode, managed))
     }
 
     /// The part as a slice.

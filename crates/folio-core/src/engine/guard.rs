@@ -79,6 +79,17 @@ impl Engine {
         self.access_by_user(storage, (elements, mode), at, Body::Nothing)
     }
 
+    /// The error of a guard that would be refused.
+    pub(crate) fn check_guard(
+        &self,
+        storage: StorageId,
+        elements: Box3,
+        mode: Mode,
+        at: GuardPlace,
+    ) -> Result<(), Error> {
+        self.enter(|ledger| ledger.user_access(storage, (elements, mode), at).map(drop))
+    }
+
     /// Waits until `elements` are on the host, and calls `read` with the storage's first byte
     /// there.
     pub(crate) fn read_on_host<R>(

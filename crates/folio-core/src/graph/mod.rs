@@ -224,19 +224,27 @@ impl Graph {
     fn push(&self, what: What, after: &[Node], follows: &[Recorded]) -> Result<Node> {
         let inner = &self.inner;
         let mut state = inner.state.lock();
-        let pushed = (|| {
+        let placed = (|| {
             if !state.queues.is_empty() {
                 return Err(GraphError::BeingRecorded);
             }
             let after = after.iter().copied();
             let after = after.chain(follows.iter().flat_map(|recorded| recorded.nodes()));
-            let after: SmallVec<[(u32, bool); 8]> = after
-                .map(|node| Ok((inner.place(&state, node)?, true)))
-                .collect::<Result<_, _>>()?;
-            Ok(state.push(what, &after, false))
+            after.map(|node| Ok((inner.place(&state, node)?, true))).collect()
         })();
-        drop(state);
-        pushed.map(|at| inner.node(at)).map_err(|why| inner.error(why))
+        let placed: Result<SmallVec<[(u32, bool); 8]>, _> = placed;
+        match placed {
+            Ok(after) => {
+                let at = state.push(what, &after, false);
+                drop(state);
+                Ok(inner.node(at))
+            }
+            Err(why) => {
+                // Before the node, whose closures are the user's.
+                drop(state);
+                Err(inner.error(why))
+            }
+        }
     }
 
     /// Adds an edge: `to` starts after `from`, and fails if that does. An edge that would close a

@@ -344,24 +344,25 @@ impl Inner {
         }
         let mut nodes = SmallVec::new();
         let mut state = self.state.lock();
-        let pushed = (|| {
+        let checked = (|| {
             let command =
                 || made.first().map_or(Label::NONE, |(template, _)| template.label.clone());
             self.check_open(&state, command)?;
-            for (_, follows) in &made {
-                for node in follows.iter().flat_map(|recorded| recorded.nodes()) {
-                    self.place(&state, node)?;
-                }
-            }
-            for (template, follows) in made {
-                let after = follows.iter().flat_map(|recorded| recorded.nodes.iter().copied());
-                let after: SmallVec<[(u32, bool); 4]> = after.map(|at| (at, true)).collect();
-                nodes.push(self.add(&mut state, queue, template, after));
-            }
-            Ok(())
+            let follows = made.iter().flat_map(|(_, follows)| follows);
+            let mut follows = follows.flat_map(|recorded| recorded.nodes());
+            follows.try_for_each(|node| self.place(&state, node).map(drop))
         })();
+        if let Err(why) = checked {
+            // Before the nodes, whose closures are the user's.
+            drop(state);
+            return Err(self.error(why));
+        }
+        for (template, follows) in made {
+            let after = follows.iter().flat_map(|recorded| recorded.nodes.iter().copied());
+            let after: SmallVec<[(u32, bool); 4]> = after.map(|at| (at, true)).collect();
+            nodes.push(self.add(&mut state, queue, template, after));
+        }
         drop(state);
-        pushed.map_err(|why| self.error(why))?;
         Ok(Event::of_recorded(self.core.clone(), Recorded { graph: self.clone(), nodes }))
     }
 
@@ -514,9 +515,16 @@ impl Inner {
             }
             Ok(places)
         })();
-        let nodes = placed.map(|after| smallvec![self.push_of(&mut state, queue, what, after)]);
+        let after = match placed {
+            Ok(after) => after,
+            Err(why) => {
+                // Before the node, whose closures are the user's.
+                drop(state);
+                return Err(self.error(why));
+            }
+        };
+        let nodes = smallvec![self.push_of(&mut state, queue, what, after)];
         drop(state);
-        let nodes = nodes.map_err(|why| self.error(why))?;
         Ok(Event::of_recorded(self.core.clone(), Recorded { graph: self.clone(), nodes }))
     }
 }

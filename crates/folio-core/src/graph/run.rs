@@ -110,7 +110,9 @@ impl Executable {
             let ready = Arc::new(Prepared { ready, temporaries, places });
             let mut state = self.inner.state.lock();
             if Arc::ptr_eq(&state.steps, &steps) {
-                state.ready = Some(ready.clone());
+                let old = state.ready.replace(ready.clone());
+                drop(state);
+                drop(old);
                 return Ok((ready, steps));
             }
         }
@@ -259,7 +261,7 @@ impl Executable {
         loop {
             // Without the lock: it is the user's code.
             let steps = self.inner.state.lock().steps.clone();
-            let mut new = steps.renewed(&self.inner.graph)?;
+            let new = steps.renewed(&self.inner.graph)?;
             let known: Vec<_> =
                 new.iter().map(|(at, ..)| steps.all[*at].template.clone()).collect();
             drop(steps);
@@ -267,16 +269,15 @@ impl Executable {
                 return Ok(());
             }
             let mut state = self.inner.state.lock();
-            let count = new.len();
             let mut known = known.iter();
             // Exchanges of another thread meanwhile are newer.
-            new.retain(|(at, ..)| {
+            let (new, late): (Vec<Renewed>, Vec<_>) = new.into_iter().partition(|(at, ..)| {
                 known.next().is_some_and(|old| Arc::ptr_eq(old, &state.steps.all[*at].template))
             });
             let old = state.exchange(self.plant(), &new);
             drop(state);
             drop(old);
-            if new.len() == count {
+            if late.is_empty() {
                 return Ok(());
             }
         }
@@ -284,15 +285,17 @@ impl Executable {
 }
 
 impl Runs {
-    /// Exchanges what steps do. Returns what they did, to be dropped without a lock.
-    fn exchange(&mut self, plant: Plant, new: &[Renewed]) -> Vec<Replaced> {
-        if !plant.is(Planted::NewPlan) {
-            self.ready = None;
-        }
+    /// Exchanges what steps do. Returns what they did and what ran, to be dropped without a lock.
+    fn exchange(
+        &mut self,
+        plant: Plant,
+        new: &[Renewed],
+    ) -> (Vec<Replaced>, Option<Arc<Prepared>>) {
+        let ready = if plant.is(Planted::NewPlan) { None } else { self.ready.take() };
         self.exchanged.extend(new.iter().map(|(at, ..)| *at));
         let (old, moved) = Arc::make_mut(&mut self.steps).exchange(new);
         self.moved |= moved;
-        old
+        (old, ready)
     }
 
     /// The steps, in the order that their accesses have by now.

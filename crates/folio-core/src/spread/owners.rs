@@ -34,7 +34,10 @@ impl Owners {
             let moved = |part: &Box3| if part.is_empty() { *part } else { part.shifted(at) };
             let parts = self.parts.iter().map(moved).collect();
             let items = self.items.shifted(at);
-            *known = Some(Arc::new(Owners { items, parts, ..self.clone() }));
+            let old = known.replace(Arc::new(Owners { items, parts, ..self.clone() }));
+            // Without the lock: the function of its split is the user's.
+            drop(known);
+            drop(old);
         }
     }
 

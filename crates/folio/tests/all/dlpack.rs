@@ -425,3 +425,18 @@ fn a_loan_has_the_contents_in_the_devices_memory() {
     assert!(matches!(devices[0].lend(&usm), Err(Error::NotAccessible { .. })));
     assert_eq!(devices[1].lend(&usm).unwrap().address(), usm.pointer().address().unwrap());
 }
+
+#[test]
+fn a_refused_loan_takes_no_memory() {
+    let sim = SimBackend::builder().devices(1, DeviceSpec::default()).build();
+    let rt = Runtime::builder().backend(sim).build().unwrap();
+    let device = &rt.devices()[0];
+    let mut x = rt.buffer_from(&[1u32, 2, 3, 4]).unwrap();
+    let on_device = |x: &folio::Buffer<u32>| x.allocations().iter().any(|at| at.device.is_some());
+    let guard = x.read().unwrap();
+    assert!(is_held(device.lend_mut(&mut x)));
+    assert!(!on_device(&x));
+    drop(device.lend(&x).unwrap());
+    assert!(on_device(&x));
+    drop(guard);
+}

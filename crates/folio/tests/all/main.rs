@@ -9,6 +9,7 @@ mod buffers;
 mod counts;
 mod devices;
 mod dlpack;
+mod drops;
 mod errors;
 mod groups;
 mod hidden_names;

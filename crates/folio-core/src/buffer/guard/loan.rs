@@ -38,12 +38,11 @@ impl<T: DeviceType, const D: usize> Loan<T, D> {
             let start = held.taken.host.0.expose_provenance() as u64;
             (held, start)
         } else {
-            let start = match storage.home() {
-                // The guard is refused.
-                Some(home) if home != domain => None,
-                _ => engine.address_of(storage.id, domain)?.0.address,
-            };
-            let held = wait(GuardLease::take_at(part, mode, GuardPlace::Device(domain))?)?;
+            let at = GuardPlace::Device(domain);
+            // Memory whose address is asked for stays there: not for a loan that is refused.
+            GuardLease::check(part, mode, at)?;
+            let start = engine.address_of(storage.id, domain)?.0.address;
+            let held = wait(GuardLease::take_at(part, mode, at)?)?;
             // The engine gives no allocation without an address there.
             (held, start.unwrap_or_default())
         };

@@ -97,7 +97,7 @@ pub(crate) enum Leftover {
     Body(Body),
     /// Of a storage that is gone: it may have a user's page tracker.
     Residency(Box<Residency>),
-    /// A view that is gone: the drop of its keeper gives the storage back.
+    /// A view that is gone: the drop of its keepers gives the storage back.
     View(Box<StorageState>),
     /// A panic's payload or a task's error may be in it.
     Failure(Arc<Failure>),

@@ -206,7 +206,7 @@ impl Outbox {
                 self.garbage.push(Garbage { alloc: *alloc, bytes, domain });
             }
         }
-        if storage.keeper.is_some() {
+        if !storage.keepers.is_empty() {
             self.leftovers.push(Leftover::View(Box::new(storage)));
         } else if storage.residency.tracker().is_foreign() {
             self.leftovers.push(Leftover::Residency(Box::new(storage.residency)));

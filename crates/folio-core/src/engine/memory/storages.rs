@@ -73,13 +73,7 @@ impl Engine {
 
     /// `keeper` is dropped when the storage is gone.
     pub(crate) fn keep(&self, id: StorageId, keeper: Box<dyn Send>) {
-        self.enter(|ledger| {
-            let kept = &mut ledger.storages[id.0].keeper;
-            *kept = Some(match kept.take() {
-                Some(before) => Box::new((keeper, before)),
-                None => keeper,
-            });
-        });
+        self.enter(|ledger| ledger.storages[id.0].keepers.push(keeper));
     }
 
     /// From now on it may be on any domain.
@@ -182,11 +176,11 @@ impl Engine {
             let frames = storage.frames.extract_if(.., |frames| frames.domain == domain);
             let frames: Vec<_> = frames.collect();
             storage.remove_alloc(domain);
-            let keeper = storage.device_keeper();
+            let keepers = storage.device_keepers();
             let alloc = Alloc { clean: true, ..alloc };
             ledger.storages[to.0].adopt(domain, alloc);
             ledger.storages[to.0].frames = frames;
-            ledger.storages[to.0].keeper = keeper;
+            ledger.storages[to.0].keepers = keepers;
             Ok(alloc)
         })
     }
@@ -221,19 +215,17 @@ impl Engine {
                 let (label, align) = (buffer.label.clone(), buffer.align as usize);
                 return Err(Error::Misaligned { what: "allocation for buffer", label, at, align });
             }
-            let keeps = ledger.storages[from.0].keeper.is_some();
+            let keeps = !ledger.storages[from.0].keepers.is_empty();
             let buffer = &ledger.storages[to.0];
-            if keeps && buffer.keeper.is_some() {
+            if keeps && !buffer.keepers.is_empty() {
                 let what = format!("two allocations of other owners in buffer {}", buffer.label);
                 return Err(Error::Unsupported { device: device.to_owned(), what });
             }
             let usm = &mut ledger.storages[from.0];
             usm.remove_alloc(domain);
-            let keeper = usm.device_keeper();
+            let keepers = usm.device_keepers();
             let buffer = &mut ledger.storages[to.0];
-            if keeper.is_some() {
-                buffer.keeper = keeper;
-            }
+            buffer.keepers.extend(keepers);
             // The program may have its address.
             buffer.set_alloc(domain, Alloc { pointed: true, ..alloc });
             // The memory holds values of the program.

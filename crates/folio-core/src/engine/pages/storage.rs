@@ -160,8 +160,8 @@ pub(crate) struct StorageState {
     pub(crate) life: Life,
     /// Scopes and drops that wait: the storage stays until they let go.
     pub(crate) holds: u32,
-    /// Keeps memory of the program; dropped with the storage.
-    pub(crate) keeper: Option<Box<dyn Send>>,
+    /// Keep memory of the program; dropped with the storage.
+    pub(crate) keepers: Vec<Box<dyn Send>>,
     pub(crate) counters: Counters,
     /// USM: raw commands that may be under way.
     pub(crate) raw: SmallVec<[Stamp; 2]>,
@@ -195,7 +195,7 @@ impl StorageState {
             in_use: 0,
             life: Life::Open,
             holds: 0,
-            keeper: None,
+            keepers: Vec::new(),
             counters: Counters::default(),
             raw: SmallVec::new(),
         }
@@ -311,12 +311,12 @@ impl StorageState {
         parts.into_iter().for_each(out);
     }
 
-    /// The keeper of its memory on a device, which goes with that. A keeper is of the host's memory
+    /// The keepers of its memory on a device, which go with that. Keepers are of the host's memory
     /// where that is the program's.
-    pub(crate) fn device_keeper(&mut self) -> Option<Box<dyn Send>> {
+    pub(crate) fn device_keepers(&mut self) -> Vec<Box<dyn Send>> {
         match self.alloc(DomainId::HOST) {
-            Some(host) if host.owner == Owner::User => None,
-            _ => self.keeper.take(),
+            Some(host) if host.owner == Owner::User => Vec::new(),
+            _ => std::mem::take(&mut self.keepers),
         }
     }
 

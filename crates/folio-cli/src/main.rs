@@ -8,6 +8,7 @@ mod explain;
 mod interrupt;
 mod links;
 mod output;
+mod replay;
 mod terminal;
 mod trace;
 
@@ -70,6 +71,15 @@ enum Command {
         #[arg(long, default_value = "dot")]
         dot: OsString,
     },
+    /// Runs a launch again that failed where `FOLIO_CAPSULE` named a folder: item by item, on the
+    /// processor. Says which item fails and where, and compares bits with those of the device.
+    Replay {
+        /// A capsule, or a folder of capsules.
+        path: PathBuf,
+        /// Runs this item alone, and shows the memory that it reads and writes: `3`, `3,4`.
+        #[arg(long, value_name = "POSITION", value_parser = replay::position)]
+        item: Option<replay::Position>,
+    },
     /// Packs compiled programs for machines without the compiler.
     Bundle {
         /// The file to write.
@@ -120,6 +130,7 @@ fn main() -> ExitCode {
         Command::Draw { file, out, dot } => {
             draw::run(&file, &out, &dot).map(|()| ExitCode::SUCCESS)
         }
+        Command::Replay { path, item } => replay::run(&path, item.as_ref()),
         Command::Bundle { file, directories } => {
             cache::pack(&file, &directories).map(|()| ExitCode::SUCCESS)
         }

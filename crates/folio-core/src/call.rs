@@ -634,7 +634,7 @@ pub(crate) fn group_too_large(code: &Code, group: Dims) -> Option<String> {
 
 /// A kernel function, for a launch that does not know its device yet.
 pub(crate) fn function_of<K: Kernel>(code: &'static Code) -> Function {
-    let native = |code: &Code, launch: &mut Launch| {
+    let native = |code: &'static Code, launch: &mut Launch| {
         let scalars = std::mem::take(&mut launch.scalars);
         let native = Native::<K>::new(code, scalars, &launch.geometry, &launch.params);
         launch.kernel = Some(NativeKernel::new(native));
@@ -668,6 +668,7 @@ fn launched(code: &Code, geometry: &Geometry, params: &[hal::Param]) -> Option<B
 
 /// The Rust form of a kernel, as a kernel of blocks.
 struct Native<K> {
+    code: &'static Code,
     scalars: Scalars,
     offset: Dims,
     /// What kernels of groups, and of reductions, need to know besides.
@@ -676,9 +677,14 @@ struct Native<K> {
 }
 
 impl<K: Kernel> Native<K> {
-    fn new(code: &Code, scalars: Scalars, geometry: &Geometry, params: &[hal::Param]) -> Native<K> {
+    fn new(
+        code: &'static Code,
+        scalars: Scalars,
+        geometry: &Geometry,
+        params: &[hal::Param],
+    ) -> Native<K> {
         let launch = launched(code, geometry, params);
-        Native { scalars, offset: geometry.offset, launch, _kernel: PhantomData }
+        Native { code, scalars, offset: geometry.offset, launch, _kernel: PhantomData }
     }
 }
 
@@ -710,5 +716,9 @@ impl<K: Kernel> BlockKernel for Native<K> {
 
     fn grain(&self) -> usize {
         self.launch.as_ref().map_or(1, |launch| launch.grain())
+    }
+
+    fn described(&self) -> Option<hal::Described<'_>> {
+        Some(hal::Described { ir: &self.code.ir, scalars: &self.scalars })
     }
 }

@@ -111,7 +111,7 @@ pub mod memory {
     pub use crate::usm::{Allocation, UsmRows};
 }
 #[doc(hidden)]
-pub use notice::hint;
+pub use notice::{hint, note};
 pub use prepare::{KernelType, Preparation};
 #[doc(hidden)]
 pub use program::run_main;

@@ -32,6 +32,15 @@ pub fn hint(text: &str) {
     }
 }
 
+/// As [`hint`], from within a lane's call, which may hold the engine's locks: to standard error,
+/// and to no subscriber. For layers.
+#[doc(hidden)]
+pub fn note(text: &str) {
+    if !quiet() {
+        write(text);
+    }
+}
+
 /// As [`hint`], on a thread that runs a lane: a subscriber that waits there is refused.
 pub(crate) fn hint_on_a_lane(text: &str) {
     let _kernel = InKernel::new();

@@ -211,6 +211,29 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Puts a layer around each backend that the builder has so far.
+    ///
+    /// ```
+    /// # use folio_core::hal::Backend;
+    /// # use folio_core::RuntimeBuilder;
+    /// # use std::sync::Arc;
+    /// # fn checked(builder: RuntimeBuilder, check: impl Fn(Arc<dyn Backend>) -> Arc<dyn Backend>)
+    /// # -> folio_core::Result<()> {
+    /// let rt = builder.layer(|backend| check(backend)).build()?;
+    /// # drop(rt);
+    /// # Ok(())
+    /// # }
+    /// # checked(folio_core::Runtime::builder(), |backend| backend).unwrap();
+    /// ```
+    #[must_use]
+    pub fn layer(
+        mut self,
+        layer: impl FnMut(Arc<dyn Backend>) -> Arc<dyn Backend>,
+    ) -> RuntimeBuilder {
+        self.backends = self.backends.into_iter().map(layer).collect();
+        self
+    }
+
     /// Who is told of each failure of submitted work, once, when it is found. Called from any
     /// thread, without locks.
     ///

@@ -56,6 +56,11 @@ pub unsafe trait Hooks: Send + Sync + Sized + 'static {
         inner.devices()
     }
 
+    /// The properties that the engine is told of a device.
+    fn info(&self, info: DeviceInfo) -> DeviceInfo {
+        info
+    }
+
     /// [`Backend::open`].
     ///
     /// # Safety
@@ -198,13 +203,15 @@ unsafe impl<H: Hooks> Backend for Layer<H> {
     }
 
     fn devices(&self) -> Result<Vec<DeviceInfo>, Unavailable> {
-        self.hooks.devices(&*self.inner)
+        let infos = self.hooks.devices(&*self.inner)?;
+        Ok(infos.into_iter().map(|info| self.hooks.info(info)).collect())
     }
 
     unsafe fn open(&self, index: usize, notify: Notify) -> Result<Arc<dyn Device>, HalError> {
         // SAFETY: the caller's promise, passed on; and that of the hooks.
         let inner = unsafe { self.hooks.open(&*self.inner, index, notify) }?;
         Ok(Arc::new(LayerDevice {
+            info: self.hooks.info(inner.info().clone()),
             hooks: self.hooks.clone(),
             device: Arc::new(DeviceRef { index: index as u32, inner }),
             lanes: self.lanes.clone(),
@@ -213,6 +220,7 @@ unsafe impl<H: Hooks> Backend for Layer<H> {
 }
 
 struct LayerDevice<H> {
+    info: DeviceInfo,
     hooks: Arc<H>,
     device: Arc<DeviceRef>,
     lanes: Arc<AtomicU32>,
@@ -221,7 +229,7 @@ struct LayerDevice<H> {
 // SAFETY: as for `Layer`.
 unsafe impl<H: Hooks> Device for LayerDevice<H> {
     fn info(&self) -> &DeviceInfo {
-        self.device.inner.info()
+        &self.info
     }
 
     fn usm(&self) -> &dyn UsmAllocator {

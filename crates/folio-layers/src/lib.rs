@@ -13,14 +13,18 @@
 //! assert!(report.is_silent());
 //! ```
 //!
+//! [`Capsules`] keeps launches that fail as files, for programs in use.
+//!
 //! [`Layer`] with [`Hooks`] is what they are made of; a test can write its own.
 
+mod capsule;
 mod faults;
 mod graph;
 mod layer;
 mod trace;
 mod validate;
 
+pub use capsule::{Capsule, CapsuleError, Capsules, Memory};
 pub use faults::{Fault, FaultHandle, Faults, Fired, Planned, Site};
 pub use folio_core::hal::OpKind;
 pub use graph::{GraphRef, Launched, NodeRef, Noted};

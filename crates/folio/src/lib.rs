@@ -65,6 +65,7 @@ extern crate self as folio;
 
 pub use folio_core::ir::device::{Float, Int, Number};
 pub use folio_core::*;
+pub use folio_layers::{Capsule, CapsuleError, Capsules};
 #[doc(hidden)]
 pub use folio_macros::kernel_of_columns;
 pub use folio_macros::{Columns, DeviceType, device_fn, kernel, main};
@@ -160,8 +161,9 @@ pub const BACKENDS: [(&str, bool); 4] = [
 ];
 
 /// A builder with every backend that is compiled in, set up from the environment
-/// (`FOLIO_CPU_DOMAINS`, `FOLIO_CPU_THREADS`, `FOLIO_CPU_LIMITS`, `FOLIO_PROGRESS`; with the
-/// feature `trace`, `FOLIO_TRACE`). Of the others it tells which Cargo feature has them.
+/// (`FOLIO_CPU_DOMAINS`, `FOLIO_CPU_THREADS`, `FOLIO_CPU_LIMITS`, `FOLIO_PROGRESS`,
+/// `FOLIO_CAPSULE`; with the feature `trace`, `FOLIO_TRACE`). Of the others it tells which Cargo
+/// feature has them.
 ///
 /// A GPU that several backends drive is there once: by CUDA, else by OpenCL, else by Vulkan.
 /// [`RuntimeBuilder::keep_twins`] shows it by each.
@@ -191,6 +193,10 @@ pub fn builder() -> Result<RuntimeBuilder> {
     #[cfg(feature = "vulkan")]
     let builder = builder.backend(vulkan::VulkanBackend::new());
     let builder = if wants_progress()? { builder.show_progress() } else { builder };
+    let builder = match capsules_from_env()? {
+        Some(capsules) => builder.layer(|backend| capsules.over_shared(backend)),
+        None => builder,
+    };
     let absent = BACKENDS.iter().filter(|(_, there)| !there);
     Ok(absent.fold(builder, |builder, (name, _)| {
         builder.missing_backend(format!(
@@ -224,6 +230,19 @@ fn wants_progress() -> Result<bool> {
             allowed: "`on` or `off`".to_owned(),
         }),
     }
+}
+
+/// The folder that `FOLIO_CAPSULE` names for launches that fail.
+fn capsules_from_env() -> Result<Option<Capsules>> {
+    const VARIABLE: &str = "FOLIO_CAPSULE";
+    let Some(folder) = std::env::var_os(VARIABLE).filter(|folder| !folder.is_empty()) else {
+        return Ok(None);
+    };
+    Capsules::new(&folder).map(Some).map_err(|why| Error::Environment {
+        variable: VARIABLE.to_owned(),
+        value: folder.to_string_lossy().into_owned(),
+        allowed: format!("a folder that can be made ({why})"),
+    })
 }
 
 #[cfg(feature = "cpu")]
@@ -298,6 +317,8 @@ mod documents {
     mod exchange {}
     #[doc = include_str!("../../../docs/guide/slow.md")]
     mod slow {}
+    #[doc = include_str!("../../../docs/guide/tools.md")]
+    mod tools {}
     #[doc = include_str!("../../../docs/sycl.md")]
     mod sycl {}
 }

@@ -179,6 +179,20 @@ pub trait BlockKernel: Send + Sync + 'static {
     fn number(&self) -> u64 {
         0
     }
+
+    /// The same computation in IR, for layers that keep launches.
+    fn described(&self) -> Option<Described<'_>> {
+        None
+    }
+}
+
+/// A native kernel's computation in IR.
+#[derive(Clone, Copy, Debug)]
+pub struct Described<'k> {
+    /// The kernel, verified. Its memory parameters are those of the launch.
+    pub ir: &'k Arc<folio_kernel::Kernel>,
+    /// Its scalars, as [`Args::blob`] has them.
+    pub scalars: &'k [u64],
 }
 
 /// Which code a native kernel is: equal for all launches of one closure or function.
@@ -193,6 +207,7 @@ struct VTable {
     id: unsafe fn(*const u8) -> KernelId,
     run: unsafe fn(*const u8, &[ParamPtr], &Block) -> Verdict,
     begin: unsafe fn(*const u8),
+    described: for<'k> unsafe fn(&'k Store) -> Option<Described<'k>>,
     grain: unsafe fn(*const u8) -> usize,
     unoptimised: fn() -> bool,
     drop: unsafe fn(*mut u8),
@@ -230,6 +245,8 @@ impl<K: BlockKernel> Make<K> {
         // SAFETY: the store holds a `K`.
         begin: |store| unsafe { (*store.cast::<K>()).begin() },
         // SAFETY: the store holds a `K`.
+        described: |store| unsafe { (*store.as_ptr().cast::<K>()).described() },
+        // SAFETY: the store holds a `K`.
         grain: |store| unsafe { (*store.cast::<K>()).grain() },
         unoptimised: unoptimised::<K>,
         // SAFETY: the store holds a `K`, dropped once, by `NativeKernel::drop`.
@@ -247,6 +264,8 @@ impl<K: BlockKernel> Make<K> {
         // SAFETY: the store holds a `Box<K>`.
         begin: |store| unsafe { (**store.cast::<Box<K>>()).begin() },
         // SAFETY: the store holds a `Box<K>`.
+        described: |store| unsafe { (**store.as_ptr().cast::<Box<K>>()).described() },
+        // SAFETY: the store holds a `Box<K>`.
         grain: |store| unsafe { (**store.cast::<Box<K>>()).grain() },
         unoptimised: unoptimised::<K>,
         // SAFETY: the store holds a `Box<K>`, dropped once, by `NativeKernel::drop`.
@@ -263,6 +282,8 @@ impl<K: BlockKernel> Make<K> {
         run: |store, params, block| unsafe { (**store.cast::<Arc<K>>()).run(params, block) },
         // SAFETY: the store holds an `Arc<K>`.
         begin: |store| unsafe { (**store.cast::<Arc<K>>()).begin() },
+        // SAFETY: the store holds a `Arc<K>`.
+        described: |store| unsafe { (**store.as_ptr().cast::<Arc<K>>()).described() },
         // SAFETY: the store holds an `Arc<K>`.
         grain: |store| unsafe { (**store.cast::<Arc<K>>()).grain() },
         unoptimised: unoptimised::<K>,
@@ -333,6 +354,12 @@ impl NativeKernel {
     pub fn begin(&self) {
         // SAFETY: the vtable was made for what the store holds.
         unsafe { (self.vtable.begin)(self.store.as_ptr().cast()) }
+    }
+
+    /// See [`BlockKernel::described`].
+    pub fn described(&self) -> Option<Described<'_>> {
+        // SAFETY: the vtable was made for what the store holds.
+        unsafe { (self.vtable.described)(&self.store) }
     }
 
     /// See [`BlockKernel::grain`].

@@ -2,7 +2,8 @@
 
 use super::memory::{self, Val};
 use super::{
-    Arg, BLOCK, Device, Failure, MOST_FAILURES, Order, Ran, Stop, Touched, cpu, fold, scalar,
+    Accessed, Arg, BLOCK, Device, Failure, MOST_FAILURES, Order, Ran, Stop, Touched, Who, cpu,
+    fold, scalar,
 };
 use folio_kernel::launch::Launch;
 use folio_kernel::{
@@ -16,16 +17,26 @@ pub fn run(
     kernel: &Kernel,
     launch: &Launch,
     args: &mut [Arg],
-    order: Order,
-    device: Device,
+    manner: Manner,
     budget: u64,
 ) -> Result<Ran, Stop> {
     let touched = vec![None; kernel.params.len()];
     let locals = kernel.params.iter().map(|_| vec![]).collect();
     let items = Contributions { all: kernel.params.iter().map(|_| vec![]).collect(), item: vec![] };
-    let failures = vec![];
-    let mut machine =
-        Machine { kernel, launch, args, order, device, locals, items, budget, failures, touched };
+    let mut machine = Machine {
+        kernel,
+        launch,
+        args,
+        manner,
+        locals,
+        items,
+        budget,
+        who: Who::Group([0; 3]),
+        failed: None,
+        failures: vec![],
+        accesses: vec![],
+        touched,
+    };
     if kernel.shape.groups {
         machine.groups()?;
     } else {
@@ -48,8 +59,17 @@ pub fn run(
             }
         }
     }
-    let failures = machine.failures;
-    Ok(Ran { failure: failures.first().cloned(), failures, touched: machine.touched })
+    let Machine { failures, failed, accesses, touched, .. } = machine;
+    Ok(Ran { failure: failures.first().cloned(), failures, failed, accesses, touched })
+}
+
+/// How a launch runs.
+#[derive(Clone, Copy)]
+pub struct Manner {
+    pub order: Order,
+    pub device: Device,
+    /// The only item of which it runs; of a kernel of groups all of its group runs.
+    pub only: Option<[u64; 3]>,
 }
 
 /// The contributions of items to launch-wide reductions, by parameter.
@@ -84,13 +104,16 @@ struct Machine<'r> {
     kernel: &'r Kernel,
     launch: &'r Launch,
     args: &'r mut [Arg],
-    order: Order,
-    device: Device,
+    manner: Manner,
     /// By parameter: the bytes of the group's local memory.
     locals: Vec<Vec<u8>>,
     items: Contributions,
     budget: u64,
+    /// Whose code runs now, and whose failed first.
+    who: Who,
+    failed: Option<Who>,
     failures: Vec<Failure>,
+    accesses: Vec<Accessed>,
     touched: Vec<Option<Touched>>,
 }
 
@@ -105,6 +128,13 @@ impl<'r> Machine<'r> {
     fn shape(&self, of: [u64; 3]) -> [u64; 3] {
         let rank = usize::from(self.kernel.shape.rank);
         std::array::from_fn(|dim| if dim < rank { of[dim] } else { 1 })
+    }
+
+    /// Where among the launch's items the item of this position is.
+    fn place(&self, position: [u64; 3]) -> [u64; 3] {
+        let rank = usize::from(self.kernel.shape.rank);
+        let at = |dim: usize| position[dim].wrapping_sub(self.launch.offset[dim]);
+        std::array::from_fn(|dim| if dim < rank { at(dim) } else { 0 })
     }
 
     fn fresh(&self) -> Item {
@@ -124,8 +154,11 @@ impl<'r> Machine<'r> {
         let offset = self.launch.offset;
         let mut threads = self.shape(self.launch.range);
         threads[last] /= tile;
-        let mut threads: Vec<_> = positions(threads).collect();
-        if self.order == Order::Backward {
+        let mut threads: Vec<_> = match self.manner.only {
+            Some(item) => vec![self.place(item)],
+            None => positions(threads).collect(),
+        };
+        if self.manner.order == Order::Backward {
             threads.reverse();
         }
         for thread in threads {
@@ -140,10 +173,11 @@ impl<'r> Machine<'r> {
             };
             item.positions = (0..tile).map(position).collect();
             self.items.item = vec![None; self.kernel.params.len()];
+            self.who = Who::Item(item.positions[0]);
             self.body(&self.kernel.body, &mut item)?;
             self.contributed();
         }
-        if self.order == Order::Backward {
+        if self.manner.order == Order::Backward {
             self.items.all.iter_mut().for_each(|values| values.reverse());
         }
         Ok(())
@@ -163,7 +197,12 @@ impl<'r> Machine<'r> {
     fn groups(&mut self) -> Result<(), Stop> {
         let (size, range) = (self.shape(self.launch.group), self.shape(self.launch.range));
         let count = std::array::from_fn(|dim| range[dim] / size[dim]);
-        for group in positions(count) {
+        let only = self.manner.only.map(|item| {
+            let at = self.place(item);
+            std::array::from_fn(|dim| at[dim] / size[dim])
+        });
+        let all = only.is_none().then(|| positions(count)).into_iter().flatten();
+        for group in only.into_iter().chain(all) {
             for (at, param) in self.kernel.params.iter().enumerate() {
                 if let ParamKind::Local { element, len } = param.kind {
                     let bytes = self.kernel.types.layout(element).0 as usize * len as usize;
@@ -214,6 +253,7 @@ impl<'r> Machine<'r> {
     ) -> Result<Way, Stop> {
         for stmt in body {
             self.step()?;
+            self.who = Who::Group(shared.group);
             let way = match stmt {
                 Stmt::Phase { once, body } => {
                     let count = if *once { 1 } else { members.len() };
@@ -266,17 +306,18 @@ impl<'r> Machine<'r> {
             let together = rest.iter().position(|stmt| meeting(stmt).is_some());
             let (alone, after) = rest.split_at(together.unwrap_or(rest.len()));
             let mut all: Vec<_> = members.iter_mut().zip(&mut *mine).collect();
-            if self.order == Order::Backward {
+            if self.manner.order == Order::Backward {
                 all.reverse();
             }
             for (member, mine) in all {
                 self.items.item = std::mem::take(mine);
+                self.who = Who::Item(member.positions[0]);
                 self.body(alone, member)?;
                 *mine = std::mem::take(&mut self.items.item);
             }
             let Some(define) = after.first().and_then(meeting) else { return Ok(()) };
             self.step()?;
-            for subgroup in members.chunks_mut(self.device.width as usize) {
+            for subgroup in members.chunks_mut(self.manner.device.width as usize) {
                 self.meet(define, subgroup);
             }
             rest = &after[1..];
@@ -432,6 +473,7 @@ impl<'r> Machine<'r> {
     fn fail(&mut self, kind: ViolationKind, site: Option<SiteId>) {
         let site = site.and_then(|site| self.kernel.sites.get(site.index()).cloned());
         let failure = Failure { kind, site };
+        self.failed.get_or_insert(self.who);
         if self.failures.len() < MOST_FAILURES && !self.failures.contains(&failure) {
             self.failures.push(failure);
         }
@@ -472,7 +514,8 @@ impl<'r> Machine<'r> {
             }
             Op::Unary(op, a) => {
                 let (scalar, a) = (self.scalar(*a), bits(a));
-                let own = self.device.cpu_functions.then(|| cpu::unary(*op, scalar, a)).flatten();
+                let own =
+                    self.manner.device.cpu_functions.then(|| cpu::unary(*op, scalar, a)).flatten();
                 Val::Bits(own.unwrap_or_else(|| scalar::unary(*op, scalar, a)))
             }
             Op::Binary(op, a, b) => {
@@ -483,7 +526,7 @@ impl<'r> Machine<'r> {
                 // Low bits of a negative amount count as those of its two's complement.
                 let second = if shifts { self.scalar(*b).int(bits(b)) as u64 } else { bits(b) };
                 let (scalar, a) = (self.scalar(*a), bits(a));
-                if self.device.cpu_functions
+                if self.manner.device.cpu_functions
                     && let Some(own) = cpu::binary(*op, scalar, a, second)
                 {
                     return Val::Bits(own);
@@ -536,9 +579,9 @@ impl<'r> Machine<'r> {
             Query::GroupCount => range[dim] / group[dim],
             Query::Range => range[dim],
             Query::Offset => offset[dim],
-            Query::Lane => within % self.device.width,
-            Query::SubgroupSize => self.device.width,
-            Query::Subgroup => within / self.device.width,
+            Query::Lane => within % self.manner.device.width,
+            Query::SubgroupSize => self.manner.device.width,
+            Query::Subgroup => within / self.manner.device.width,
         }
     }
 
@@ -593,9 +636,34 @@ impl<'r> Machine<'r> {
                 if new != old {
                     new.write(types, ty, &mut bytes[at..]);
                 }
+                self.note(place, site, ty, [&old, &new], item);
                 old
             }
         }
+    }
+
+    /// Keeps an access of the item that runs alone.
+    fn note(
+        &mut self,
+        place: &Place,
+        site: Option<SiteId>,
+        ty: Type,
+        [old, new]: [&Val; 2],
+        item: &Item,
+    ) {
+        let Root::Element(param, at) = &place.root else { return };
+        let is_it = self.manner.only == Some(item.positions[0]);
+        if !is_it || self.accesses.len() >= MOST_FAILURES {
+            return;
+        }
+        let types = &self.kernel.types;
+        self.accesses.push(Accessed {
+            site: site.and_then(|site| self.kernel.sites.get(site.index()).cloned()),
+            param: self.kernel.params[param.index()].name.clone(),
+            index: at.iter().map(|index| self.bits(*index, item)).collect(),
+            old: old.shown(types, ty),
+            new: (new != old).then(|| new.shown(types, ty)),
+        });
     }
 
     /// Notes which element is accessed.

@@ -52,6 +52,25 @@ impl Val {
             (Val::Bits(_), Type::Composite(_)) => {}
         }
     }
+
+    /// For people: floats as numbers, and structs and arrays by their parts.
+    pub fn shown(&self, types: &Types, ty: Type) -> String {
+        match (self, ty) {
+            (Val::Bits(bits), Type::Scalar(scalar)) => match scalar {
+                Scalar::F32 => format!("{:?}", f32::from_bits(*bits as u32)),
+                Scalar::F64 => format!("{:?}", f64::from_bits(*bits)),
+                _ if scalar.is_float() => format!("{bits:#06x}"),
+                Scalar::Bool => format!("{}", *bits == 1),
+                _ => scalar.int(*bits).to_string(),
+            },
+            (Val::Parts(values), ty) => {
+                let parts = parts(types, ty);
+                let shown = values.iter().zip(parts).map(|(value, (ty, _))| value.shown(types, ty));
+                format!("({})", shown.collect::<Vec<_>>().join(", "))
+            }
+            (Val::Bits(bits), Type::Composite(_)) => bits.to_string(),
+        }
+    }
 }
 
 fn read(scalar: Scalar, bytes: &[u8]) -> u64 {

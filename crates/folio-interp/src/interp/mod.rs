@@ -99,6 +99,30 @@ impl Default for Device {
 /// The least and greatest index in each dimension.
 pub type Touched = Vec<(u64, u64)>;
 
+/// Whose code runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// An item's, by its position.
+    Item([u64; 3]),
+    /// A group's, by its number.
+    Group([u64; 3]),
+}
+
+/// An access of memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Accessed {
+    /// Where, if the kernel says.
+    pub site: Option<Site>,
+    /// The parameter's name.
+    pub param: String,
+    /// The element.
+    pub index: Vec<u64>,
+    /// The value that is read.
+    pub old: String,
+    /// The value that is there afterwards, of an access that writes.
+    pub new: Option<String>,
+}
+
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ran {
@@ -106,6 +130,10 @@ pub struct Ran {
     pub failure: Option<Failure>,
     /// All of them, each once, up to [`MOST_FAILURES`].
     pub failures: Vec<Failure>,
+    /// The item of the first failure, or the group, where its uniform code failed.
+    pub failed: Option<Who>,
+    /// Accesses of memory by the item that alone was run, the first [`MOST_FAILURES`].
+    pub accesses: Vec<Accessed>,
     /// By parameter: the indices that were loaded, stored to, or used atomically; those out of
     /// bounds, too.
     pub touched: Vec<Option<Touched>>,
@@ -133,7 +161,22 @@ pub fn run_like(
     budget: u64,
 ) -> Result<Ran, Stop> {
     fits(kernel, launch, args).map_err(Stop::Arguments)?;
-    exec::run(kernel, launch, args, order, device, budget)
+    exec::run(kernel, launch, args, exec::Manner { order, device, only: None }, budget)
+}
+
+/// As [`run_like`], forwards, and of one item alone, which a launch of the kernel has: in a kernel
+/// of groups, of its group.
+pub fn run_item(
+    kernel: &Kernel,
+    launch: &Launch,
+    args: &mut [Arg],
+    item: [u64; 3],
+    device: Device,
+    budget: u64,
+) -> Result<Ran, Stop> {
+    fits(kernel, launch, args).map_err(Stop::Arguments)?;
+    let manner = exec::Manner { order: Order::Forward, device, only: Some(item) };
+    exec::run(kernel, launch, args, manner, budget)
 }
 
 fn fits(kernel: &Kernel, launch: &Launch, args: &[Arg]) -> Result<(), String> {

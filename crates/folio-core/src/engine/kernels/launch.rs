@@ -27,7 +27,7 @@ pub(crate) type Scalars = SmallVec<[u64; 8]>;
 pub(crate) struct Function {
     pub(crate) code: &'static Code,
     /// Gives a launch its kernel, in the Rust form, with its scalars.
-    pub(crate) native: fn(&Code, &mut Launch),
+    pub(crate) native: fn(&'static Code, &mut Launch),
 }
 
 impl Function {

@@ -22,8 +22,8 @@ pub enum Direction {
 }
 
 #[kernel]
-fn positions(i: Item, y: Out<u32>) {
-    y[i] = i.index() as u32;
+fn positions<C: Count>(i: Item, y: Out<C>) {
+    y[i] = i.index() as C;
 }
 
 #[kernel]
@@ -276,13 +276,30 @@ pub fn sort_by_key<K: Key, T: DeviceType + Value>(
     mut keys: impl AsPartMut<K, 1>,
     mut values: impl AsPartMut<T, 1>,
 ) -> Result<()> {
-    let (mut keys, mut values) = (keys.slice_all_mut(), values.slice_all_mut());
+    let (mut keys, values) = (keys.slice_all_mut(), values.slice_all_mut());
     of_one_length("sort_by_key", values.len(), keys.len())?;
-    if size_of::<T>() <= MOVED_BYTES || keys.len() > MOST {
-        return sorted(q, direction, &mut keys, Some(values));
+    // A constant, so that the sort is not compiled for values that it never moves.
+    if const { size_of::<T>() <= MOVED_BYTES } {
+        sorted(q, direction, &mut keys, Some(values))
+    } else if keys.len() <= MOST {
+        sort_then_move::<K, T, u32>(q, direction, keys, values)
+    } else {
+        sort_then_move::<K, T, u64>(q, direction, keys, values)
     }
+}
+
+/// Sorts the keys and the values' numbers, and then moves the values.
+fn sort_then_move<K: Key, T: DeviceType + Value, C: Count>(
+    q: &Queue,
+    direction: Direction,
+    mut keys: SliceMut<'_, K>,
+    mut values: SliceMut<'_, T>,
+) -> Result<()>
+where
+    usize: CastFrom<C>,
+{
     let (rt, q) = (q.runtime(), &q.undivided());
-    let (mut order, mut before) = (private(&rt, keys.len())?, private(&rt, values.len())?);
+    let (mut order, mut before) = (private::<C>(&rt, keys.len())?, private(&rt, values.len())?);
     // SAFETY: there is an item for each element.
     let all = unsafe { Overwritten::new(&mut order) };
     q.run(keys.len(), positions(all))?;

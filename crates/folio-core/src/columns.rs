@@ -1,6 +1,6 @@
 //! Structs of arrays: what `derive(Columns)` of `folio` implements.
 
-use crate::error::Result;
+use crate::error::{Error, Label, Result};
 use crate::runtime::Runtime;
 use std::marker::PhantomData;
 
@@ -19,11 +19,29 @@ pub trait Columns: Sized {
     /// The columns of these values.
     fn of_rows(rt: &Runtime, rows: &[Self]) -> Result<Self::Buffers>;
 
-    /// The values, as [`Buffer::to_vec`](crate::Buffer::to_vec) gives them.
+    /// The values, as [`Buffer::to_vec`](crate::Buffer::to_vec) gives them. Columns of different
+    /// lengths are [`Error::Mismatch`].
     fn rows(of: &Self::Buffers) -> Result<Vec<Self>>;
 
     /// An item for each value.
     fn range(of: &Self::Buffers) -> [usize; 1];
+}
+
+/// The number of values of columns, of which each has so many elements. For the derive: fields of
+/// [`Columns::Buffers`] are the program's, which may exchange one.
+#[doc(hidden)]
+pub fn length_of_columns(columns: &[usize]) -> Result<usize> {
+    let first = columns.first().copied().unwrap_or(0);
+    match columns.iter().find(|len| **len != first) {
+        None => Ok(first),
+        Some(other) => Err(Error::Mismatch {
+            what: "columns",
+            label: Label::NONE,
+            source_extent: vec![first],
+            target: vec![*other],
+            needed: None,
+        }),
+    }
 }
 
 macro_rules! parameters {

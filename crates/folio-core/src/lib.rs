@@ -62,6 +62,8 @@ mod views;
 #[doc(hidden)]
 pub use call::ArgumentValue;
 pub use call::{Argument, KernelCall, RacyMemory, RunsIn};
+#[doc(hidden)]
+pub use columns::length_of_columns;
 pub use columns::{Columns, InColumns, InOutColumns, OutColumns};
 pub use coords::Coords;
 pub use element::DeviceType;

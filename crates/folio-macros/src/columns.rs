@@ -11,6 +11,7 @@ use crate::parameter::path_of;
 use crate::pattern::same;
 use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::spanned::Spanned;
 use syn::{
@@ -40,11 +41,11 @@ fn implement(input: &DeriveInput) -> syn::Result<TokenStream> {
         let text = "Columns: a struct with columns has no parameters";
         return Err(Error::new(input.generics.span(), text));
     }
-    let (columns, site) = (format_ident!("{name}Columns"), Span::mixed_site());
+    let (columns, site) = (format_ident!("{}Columns", name), Span::mixed_site());
     let fields: Vec<_> = named.named.iter().filter_map(|field| field.ident.clone()).collect();
     let types: Vec<_> = named.named.iter().map(|field| &field.ty).collect();
     let shown = named.named.iter().map(|field| &field.vis);
-    let kernels = format_ident!("__columns_of_{name}", span = site);
+    let kernels = format_ident!("__columns_of_{}", name, span = site);
     let first = &fields[0];
     // Fields have any name.
     let [rt, len, rows, row, of, at] =
@@ -80,9 +81,10 @@ fn implement(input: &DeriveInput) -> syn::Result<TokenStream> {
             fn rows(
                 #of: &#columns,
             ) -> ::folio::Result<::folio::ir::device::rust::vec::Vec<Self>> {
+                let #len = ::folio::length_of_columns(&[#(::folio::Buffer::len(&#of.#fields)),*])?;
                 #(let #own = #of.#fields.to_vec()?;)*
                 let #row = |#at: #size| #name { #(#fields: #own[#at],)* };
-                #ok((0..#of.#first.len()).map(#row).collect())
+                #ok((0..#len).map(#row).collect())
             }
 
             fn range(#of: &#columns) -> [#size; 1] {
@@ -210,8 +212,9 @@ fn apart(item: TokenStream, known: &[KnownStruct]) -> syn::Result<(TokenStream, 
             inputs.push(input);
             continue;
         };
-        let found =
-            known.iter().find(|known| of.segments.last().is_some_and(|s| s.ident == known.name));
+        let found = known.iter().find(|known| {
+            of.segments.last().is_some_and(|s| s.ident.unraw() == known.name.unraw())
+        });
         let Some(KnownStruct { fields, .. }) = found else {
             let text = "kernel: name the struct by its own name, and import it";
             return Err(Error::new(of.span(), text));
@@ -220,8 +223,8 @@ fn apart(item: TokenStream, known: &[KnownStruct]) -> syn::Result<(TokenStream, 
         let mut views = vec![];
         for field in &fields.named {
             let (Some(part), ty) = (&field.ident, &field.ty) else { continue };
-            let own =
-                format_ident!("{name}_{part}", span = Span::mixed_site().located_at(name.span()));
+            let site = Span::mixed_site().located_at(name.span());
+            let own = format_ident!("{}_{}", name, part, span = site);
             let view = Ident::new(view, at);
             inputs.push(syn::parse2(quote_spanned!(at=> #own: ::folio::#view<#ty>))?);
             views.push((own, part.clone()));

@@ -222,3 +222,40 @@ fn names_of_std_stay_std() {
     assert_eq!(y.to_vec().unwrap(), [24, 1680]);
     assert_eq!(up.to_vec().unwrap(), [1, 3, 6, 10, 5, 11, 18, 26]);
 }
+
+/// Names that are Rust's own words, and a name that a column's view has.
+#[derive(Clone, Copy, Debug, PartialEq, DeviceType, Columns)]
+#[repr(C)]
+struct r#Words {
+    r#type: u32,
+    len: u32,
+    of: u32,
+}
+
+#[kernel]
+fn words(i: Item, r#in: InOutColumns<Words>, in_len: u32, y: Out<u32>) {
+    r#in[i].r#type += in_len;
+    y[i] = r#in[i].r#type * 100 + r#in[i].len * 10 + r#in.len() as u32;
+}
+
+#[test]
+fn columns_have_any_names() {
+    let rt = folio::runtime().unwrap();
+    let mut all = Words::of_rows(&rt, &[Words { r#type: 1, len: 2, of: 3 }; 4]).unwrap();
+    let mut y = rt.buffer(4).unwrap();
+    rt.queue().unwrap().run(4, words(&mut all, 5, &mut y)).unwrap();
+    assert_eq!(y.to_vec().unwrap(), [624; 4]);
+    assert_eq!(Words::rows(&all).unwrap(), [Words { r#type: 6, len: 2, of: 3 }; 4]);
+}
+
+/// Columns are buffers of the program's, which may put in others.
+#[test]
+fn columns_of_different_lengths_are_refused() {
+    let rt = folio::runtime().unwrap();
+    for len in [0, 3, 5] {
+        let mut all = Words::empty(&rt, 4).unwrap();
+        all.of = rt.buffer(len).unwrap();
+        let refused = Words::rows(&all);
+        assert!(matches!(refused, Err(Error::Mismatch { what: "columns", .. })), "{refused:?}");
+    }
+}

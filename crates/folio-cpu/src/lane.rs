@@ -177,7 +177,7 @@ impl Core {
     /// where the operation is refused: then one that does nothing takes its place.
     fn push(&self, head: &Head<'_>, work: impl FnOnce(&mut Ops) -> Work) -> Result<(), HalError> {
         let queued = head.timed.then(|| self.machine.clock(Instant::now()));
-        let (mut queue, mut foreign) = (self.lock(), false);
+        let (mut queue, mut others) = (self.lock(), false);
         let ops = &mut queue.ops;
         let before = ops.waits.len();
         for wait in head.waits {
@@ -188,15 +188,19 @@ impl Core {
                 Some(lane) => {
                     ops.waits.push_back(WaitFor { lane: lane.core.clone(), tick: wait.tick });
                 }
-                None => foreign = true,
+                None => others = true,
             }
         }
         let waits = ops.waits.len() - before;
         // Called at one place, so that it is a part of this function: what it makes is large.
-        let work = if foreign { Work::Nothing } else { work(ops) };
+        let work = if others { Work::Nothing } else { work(ops) };
         ops.queue.push_back(Op { tick: head.tick, waits, queued, work });
         drop(queue);
-        if foreign { Err(HalError::unsupported("waiting for a foreign lane")) } else { Ok(()) }
+        if others {
+            Err(HalError::unsupported("waiting for a lane of another backend"))
+        } else {
+            Ok(())
+        }
     }
 
     fn wait(self: &Arc<Core>, tick: Tick, until: Option<Instant>) -> bool {

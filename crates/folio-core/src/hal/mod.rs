@@ -52,8 +52,8 @@
 //! first.
 //!
 //! **Order.** An operation with [`Order::AfterPrevious`] starts after all earlier operations of its
-//! lane; with [`Order::Free`] it may overlap them (never the ones named in its waits). An
-//! operation starts after all of its [`Head::waits`]. The engine names a foreign lane there only
+//! lane; with [`Order::Free`] it may overlap them (never the ones named in its waits). An operation
+//! starts after all of its [`Head::waits`]. The engine names a lane of another device there only
 //! where both devices report the same [`Caps::wait_group`], and only ticks whose call has returned.
 //! A wait for a tick is one for everything up to it. A batching backend flushes the lane that is
 //! waited for. A wait for a tick of a lost device ends as if the tick had been reached: what that

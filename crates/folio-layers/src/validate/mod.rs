@@ -174,7 +174,8 @@ impl Validate {
         let group = lane.device.inner.info().caps.wait_group;
         for (&(other, tick), wait) in head.waits.iter().zip(head.inner.waits) {
             let Some((id, known)) = other.and_then(|id| Some((id, state.lanes.get(id)?))) else {
-                let what = format!("lane {} waits for a foreign lane at {}", lane.id, wait.tick);
+                let what =
+                    format!("lane {} waits for a lane of another group at {}", lane.id, wait.tick);
                 self.report.add(Rule::WaitGroup, what);
                 continue;
             };

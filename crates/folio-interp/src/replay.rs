@@ -103,7 +103,8 @@ fn view_bytes(memory: &Memory) -> u64 {
 /// The rows of the accessed box: the first byte in the box and in the view, and the bytes of one.
 fn rows(memory: &Memory) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
     let Memory { size, extent, index, shape, .. } = memory;
-    let all = if extent.contains(&0) { [0; 3] } else { *extent };
+    // Elements of no bytes may be more than can be counted.
+    let all = if memory.bytes() == Some(0) { [0; 3] } else { *extent };
     let row = (all[2] * size) as usize;
     let at = (0..all[0]).flat_map(move |z| (0..all[1]).map(move |y| (z, y)));
     at.enumerate().map(move |(nth, (z, y))| {
@@ -276,4 +277,44 @@ pub fn replay(capsule: &Capsule, item: Option<&[u64]>) -> Result<Replayed, Repla
     let compared = if item.is_none() { compare(kernel, capsule, &args) } else { vec![] };
     let violation = failure.and_then(|failure| failure.violation(kernel));
     Ok(Replayed { failed, violation, failures: failures.len(), accesses, compared })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    /// Elements of no bytes are in no box that is checked, since no memory is there.
+    #[test]
+    fn a_capsule_of_elements_without_bytes_is_replayed() {
+        let kernel = "kernel \"k\" items 1 tile 1\n\
+            type t0 = struct \"E\" 0 1 ()\n\
+            param p0 = \"x\" view t0 1 in item\n\
+            param p1 = \"y\" view u32 1 out item\n\
+            body { %0 u64 = query position 0 0 %1 u32 = cast %0 u32 store p1[%0] = %1 }";
+        let memory = |write: bool| Memory {
+            size: if write { 4 } else { 0 },
+            write,
+            extent: if write { [1, 1, 3] } else { [1 << 20; 3] },
+            index: if write { [0; 3] } else { [u64::MAX; 3] },
+            shape: [1, 1, 3],
+            before: Some(vec![0; if write { 12 } else { 0 }]),
+            after: write.then(|| [0u32, 1, 2].map(u32::to_le_bytes).concat()),
+        };
+        let capsule = Capsule {
+            device: "sim:0".to_owned(),
+            label: String::new(),
+            failure: String::new(),
+            subgroup: 1,
+            offset: [0; 3],
+            range: [1, 1, 3],
+            group: None,
+            kernel: folio_kernel::parse::parse(kernel).unwrap(),
+            scalars: vec![],
+            memory: vec![memory(false), memory(true)],
+        };
+        let read = Capsule::from_bytes(&capsule.to_bytes()).unwrap();
+        let replayed = replay(&read, None).unwrap();
+        assert_eq!((replayed.failures, replayed.compared[0].equal), (0, 3));
+    }
 }

@@ -229,18 +229,31 @@ impl Types {
     /// True if a value of the type can be in memory that is shared with the host: no `bool`, no
     /// padding, the layout of `repr(C)`.
     pub fn shareable(&self, ty: Type) -> bool {
-        match (ty, self.get(ty)) {
-            (Type::Scalar(scalar), _) => scalar != Scalar::Bool,
-            (_, Some(Composite::Array { element, .. })) => self.shareable(*element),
-            (_, Some(Composite::Struct(s))) => {
+        self.is_shareable(ty, &mut vec![None; self.list.len()])
+    }
+
+    /// As [`shareable`](Self::shareable). An entry that is in many others is looked at once.
+    fn is_shareable(&self, ty: Type, known: &mut [Option<bool>]) -> bool {
+        let at = match ty {
+            Type::Scalar(scalar) => return scalar != Scalar::Bool,
+            Type::Composite(at) => at as usize,
+        };
+        if let Some(Some(known)) = known.get(at) {
+            return *known;
+        }
+        let is = match self.get(ty) {
+            Some(Composite::Array { element, .. }) => self.is_shareable(*element, known),
+            Some(Composite::Struct(s)) => {
                 let mut end = 0;
                 s.fields.iter().all(|field| {
                     let follows = field.offset == end;
                     end = field.offset + self.layout(field.ty).0;
-                    follows && self.shareable(field.ty)
+                    follows && self.is_shareable(field.ty, known)
                 }) && end == s.size
             }
-            (_, None) => false,
-        }
+            None => return false,
+        };
+        known[at] = Some(is);
+        is
     }
 }

@@ -47,8 +47,13 @@ fn declarations(kernel: &Kernel) -> Result<(), VerifyError> {
         let fault = Fault::Misplaced("a group kernel computes one item per thread");
         return Err(error(kernel, "its shape".to_owned(), fault));
     }
+    let mut depths: Vec<u32> = vec![];
     for (at, composite) in kernel.types.all().iter().enumerate() {
         let fault = |fault| error(kernel, format!("type t{at}"), fault);
+        depths.push(depth(&depths, composite));
+        if depths[at] > DEEPEST {
+            return Err(fault(Fault::Layout(at as u32, "nested too deep")));
+        }
         layout(kernel, at as u32, composite).map_err(fault)?;
     }
     for (at, param) in kernel.params.iter().enumerate() {
@@ -69,6 +74,21 @@ fn exists(kernel: &Kernel, ty: Type) -> Checked {
     let there = ty.scalar().is_some() || kernel.types.get(ty).is_some();
     if there { Ok(()) } else { Err(Fault::NoType(ty)) }
 }
+
+/// How deep a type is nested, after those of earlier ones.
+fn depth(earlier: &[u32], composite: &Composite) -> u32 {
+    let of = |ty: &Type| match ty {
+        Type::Composite(at) => earlier.get(*at as usize).copied().unwrap_or(0),
+        Type::Scalar(_) => 0,
+    };
+    1 + match composite {
+        Composite::Array { element, .. } => of(element),
+        Composite::Struct(s) => s.fields.iter().map(|field| of(&field.ty)).max().unwrap_or(0),
+    }
+}
+
+/// No type is nested deeper: rustc stops at 128, and what walks over types calls itself.
+const DEEPEST: u32 = 256;
 
 /// Types name earlier ones; structs' fields follow each other, aligned, and fit.
 fn layout(kernel: &Kernel, at: u32, composite: &Composite) -> Checked {

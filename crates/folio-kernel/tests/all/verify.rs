@@ -182,3 +182,36 @@ fn every_out_is_written() {
     missing(Y, CHUNKS, &ROWS.replace("%5 {", "%4 {"), "rows");
     missing(Y, CHUNKS, &ROWS.replace("%0, %90", "%0, %3"), "rows");
 }
+
+/// A kernel with these types, of which the last is that of a parameter.
+fn with_types(types: &[String]) -> String {
+    let list: String =
+        types.iter().enumerate().map(|(k, ty)| format!("type t{k} = {ty}\n")).collect();
+    let last = types.len() - 1;
+    let param = format!("param p0 = \"x\" view t{last} 1 in item\n");
+    format!("kernel \"k\" items 1 tile 1\n{list}{param}body {{ }}")
+}
+
+/// A type that is twice in the next one is looked at once, not 2^100 times.
+#[test]
+fn types_of_many_parts_are_looked_at_once() {
+    let twice = |k: usize| match k {
+        0 => "struct \"T\" 0 1 ()".to_owned(),
+        k => format!("struct \"T\" 0 1 (\"a\" t{0} 0, \"b\" t{0} 0)", k - 1),
+    };
+    let types: Vec<String> = (0..100).map(twice).collect();
+    assert!(verify(&parse(&with_types(&types)).unwrap()).is_ok());
+}
+
+/// What walks over types calls itself for each part.
+#[test]
+fn types_are_nested_as_deep_as_rust_allows() {
+    let array = |k: usize| match k {
+        0 => "array u32 1".to_owned(),
+        k => format!("array t{} 1", k - 1),
+    };
+    let nested = |deep| with_types(&(0..deep).map(array).collect::<Vec<_>>());
+    assert!(verify(&parse(&nested(256)).unwrap()).is_ok());
+    let deep = verify(&parse(&nested(10_000)).unwrap()).unwrap_err().to_string();
+    assert!(deep.contains("type t256: ") && deep.contains("nested too deep"), "{deep}");
+}

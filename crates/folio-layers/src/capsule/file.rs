@@ -376,11 +376,11 @@ impl Capsule {
     pub fn write(&self, path: &Path) -> Result<(), CapsuleError> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let beside = path.with_file_name(format!(".{name}.new"));
-        let written = File::create_new(&beside)
-            .and_then(|mut file| file.write_all(&self.to_bytes()))
-            .and_then(|()| fs::rename(&beside, path));
+        // A file of that name is another's, and stays.
+        let mut file = File::create_new(&beside)?;
+        let written = file.write_all(&self.to_bytes()).and_then(|()| fs::rename(&beside, path));
         if written.is_err() {
-            // What was made is removed; there may be nothing.
+            // The error is that of the write.
             let _ = fs::remove_file(&beside);
         }
         Ok(written?)

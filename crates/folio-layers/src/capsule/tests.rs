@@ -159,6 +159,7 @@ fn files_are_written_beside_and_renamed() {
         // A file beside it may be another program's.
         fs::write(folder.join(".a.capsule.new"), "other").unwrap();
         assert!(matches!(sample().write(&path), Err(CapsuleError::File(_))));
+        assert_eq!(fs::read_to_string(folder.join(".a.capsule.new")).unwrap(), "other");
     }
     fs::remove_dir_all(&folder).unwrap();
 }

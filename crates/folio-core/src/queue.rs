@@ -129,7 +129,7 @@ impl Queue {
         let times = |nth: usize, at: u16, bytes: u64| {
             let Some(meter) = &meter else { return (0, None) };
             let domain = engine.devices[usize::from(at)].domain;
-            let link = engine.enter(|ledger| ledger.topology.link(DomainId::HOST, domain));
+            let link = engine.read(|ledger| ledger.topology.link(DomainId::HOST, domain));
             let move_ns = if bytes == 0 { 0 } else { link.estimate_ns(bytes, 1) };
             let run_ns = match &kernel {
                 Some((name, items)) => meter.rates.ns_of((name, at), *items),

@@ -103,7 +103,14 @@ impl Engine {
         })
     }
 
-    /// Does something with the ledger, and afterwards what it left to be done.
+    /// Reads the ledger. No subscriber is asked and nothing is delivered, so the caller may hold a
+    /// lock.
+    pub(crate) fn read<R>(&self, f: impl FnOnce(&Ledger) -> R) -> R {
+        f(&self.lock())
+    }
+
+    /// Does something with the ledger, and afterwards what it left to be done. The caller holds no
+    /// lock: the subscriber is asked whether it listens.
     pub(crate) fn enter<R>(&self, f: impl FnOnce(&mut Ledger) -> R) -> R {
         self.enter_as(foreign::listening(), f)
     }

@@ -54,7 +54,7 @@ impl Meter {
                 rates.note((name, *device), *items, ns);
                 return false;
             }
-            engine.enter(|ledger| ledger.timeline.outcome(*stamp)) == Outcome::Pending
+            engine.read(|ledger| ledger.timeline.outcome(*stamp)) == Outcome::Pending
         });
         if pending.is_empty() {
             schedule.clear();

@@ -5,6 +5,7 @@
 use crate::scene::play;
 use folio::cpu::CpuBackend;
 use folio::prelude::*;
+use folio::sched::{Model, Split};
 use folio::{Error, Result, buffer::ViewPolicy};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -269,4 +270,38 @@ fn use_inside(rt: &Runtime) {
         Err(Error::Failed(why)) if why.to_string().contains("on purpose") => {}
         Err(error) => panic!("{error}"),
     }
+}
+
+#[kernel]
+fn adds(i: Item, y: InOut<u32>) {
+    y[i] += 1;
+}
+
+/// Queues that measure remember the times of kernels.
+#[test]
+fn a_subscriber_may_use_a_queue_that_measures() {
+    with_subscriber("a_subscriber_may_use_a_queue_that_measures", || {
+        let rt = cpu();
+        let model = rt.queue_over(&rt.devices(), Model).unwrap();
+        let split = rt.queue_over(&rt.devices(), Split::measured()).unwrap();
+        for q in [model, split] {
+            let x = Arc::new(rt.buffer_from(&[0u32; 64]).unwrap().into_shared());
+            let runs = Arc::new(AtomicUsize::new(0));
+            let (inner, shared, counted) = (q.clone(), x.clone(), runs.clone());
+            act(move |_, _| {
+                if inner.run(64, adds(&*shared)).is_ok() {
+                    counted.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+            for _ in 0..10 {
+                q.run(64, adds(&*x)).unwrap();
+                q.spread(64, adds(&*x)).unwrap();
+            }
+            *ACTION.lock().unwrap() = None;
+            rt.wait().unwrap();
+            let runs = runs.load(Ordering::Relaxed);
+            assert!(runs > 20, "{runs}");
+            assert_eq!(x.to_vec().unwrap(), [20 + runs as u32; 64]);
+        }
+    });
 }

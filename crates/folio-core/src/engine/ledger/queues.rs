@@ -227,7 +227,7 @@ impl Engine {
     /// The device that has an operation, and when it ran if that was asked for and it has ended.
     /// None if it went to no device, or that is forgotten.
     pub(crate) fn placed(&self, stamp: Stamp) -> Option<(u16, Option<Timing>)> {
-        match self.enter(|ledger| ledger.timeline.placed_at(stamp)).when() {
+        match self.read(|ledger| ledger.timeline.placed_at(stamp)).when() {
             When::Placed(lane, tick) => {
                 let timing = self.table.shared(lane)?.native.timing(tick);
                 Some((lane.0 / LANES_PER_DEVICE, timing))

@@ -152,6 +152,8 @@ pub struct KernelCall<K, const D: usize> {
 pub(crate) struct Claims {
     /// Which arguments are claims: each stands for memory of its shape, zero before the launch.
     pub(crate) of: SmallVec<[usize; 1]>,
+    /// How many scalars are ends of the launch's items, in the dimensions but the first.
+    pub(crate) ends: usize,
     /// The kernel runs twice, and its last scalar says which time.
     pub(crate) twice: bool,
 }
@@ -241,6 +243,18 @@ impl<K: Kernel, const D: usize> KernelCall<K, D> {
         let (part, mode) = (Part { overwritten: false, ..part.clone() }, Mode::Update);
         self.claims.of.push(self.given.len());
         self.given.push(Passed { param: self.params, part, mode, leaves: false });
+        self.params += 1;
+    }
+
+    /// A parameter that is no argument: the end of the launch's items in the next dimension.
+    ///
+    /// # Safety
+    /// For the kernel's macro: the next parameter is a `u32`, and the last scalar but for others of
+    /// this kind and the turn.
+    #[doc(hidden)]
+    pub unsafe fn end(&mut self) {
+        put_scalar(0u32, &mut self.scalars);
+        self.claims.ends += 1;
         self.params += 1;
     }
 

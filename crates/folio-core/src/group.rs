@@ -7,11 +7,13 @@ mod opaque;
 mod rare;
 mod raw;
 pub(crate) mod run;
+mod several;
 mod task;
 
 pub(crate) use graphs::{Leases, Purpose};
 pub(crate) use rare::Rare;
 pub(crate) use run::{grouped, out_of_range};
+pub(crate) use several::{Empty, Several};
 pub use task::{EachRun, TaskResult};
 pub(crate) use task::{TaskTiming, timed_task};
 

@@ -12,7 +12,7 @@ use crate::geom::{Box3, Dims, checked_volume};
 use crate::group::{grouped, out_of_range};
 use crate::hal::{Geometry, ParamPtr};
 use crate::items::IntoItems;
-use crate::scatter::within;
+use crate::scatter::{ends_of, put_ends};
 use folio_device::{
     Atomic, Checked, In, InOut, InOutColumn, InOutGroup, InOutRow, Kernel, Launched, Out, OutChunk,
     OutColumn, OutGroup, OutRow, OutTile, Positions, Racy, RedBlack, Reduce, Scatter, ScatterLast,
@@ -158,6 +158,7 @@ pub struct HostCall<'m, K, const D: usize> {
     /// The memory of claims, which slices point to.
     claims: Vec<Vec<u32>>,
     /// The kernel runs twice.
+    ends: usize,
     twice: bool,
     params: usize,
     _kernel: Borrows<'m, K>,
@@ -173,6 +174,7 @@ impl<'m, K: Kernel, const D: usize> HostCall<'m, K, D> {
             scalars: Scalars::new(),
             lent: vec![],
             claims: vec![],
+            ends: 0,
             twice: false,
             params: 0,
             _kernel: PhantomData,
@@ -213,6 +215,16 @@ impl<'m, K: Kernel, const D: usize> HostCall<'m, K, D> {
         self.params += 1;
     }
 
+    /// A parameter that is no argument: the end of the launch's items in the next dimension.
+    ///
+    /// # Safety
+    /// The next parameter is a `u32`, and the last scalar but for others of this kind and the turn.
+    pub unsafe fn end(&mut self) {
+        put_scalar(0u32, &mut self.scalars);
+        self.ends += 1;
+        self.params += 1;
+    }
+
     /// A parameter that is no argument: whether the kernel runs for the first time.
     ///
     /// # Safety
@@ -237,7 +249,8 @@ impl<'m, K: Kernel, const D: usize> HostCall<'m, K, D> {
         let code = code_of(name, K::code())?;
         let places = items.into_items();
         if !self.claims.is_empty() {
-            within::<K, D>(&places)?;
+            let ends = ends_of::<K, D>(&[places])?;
+            put_ends(&mut self.scalars, self.ends, &ends, self.twice.then_some(0));
         }
         let group = grouped::<D>(K::FUNCTION, &code.ir, &places)?.map_or([1; 3], widen);
         if group_too_large(code, group).is_some() {
@@ -312,8 +325,7 @@ impl<'m, K: Kernel, const D: usize> HostCall<'m, K, D> {
         };
         once(&self.scalars)?;
         if self.twice {
-            self.scalars.pop();
-            put_scalar(1u32, &mut self.scalars);
+            put_ends(&mut self.scalars, 0, &[0; D], Some(1));
             once(&self.scalars)?;
         }
         Ok(())

@@ -15,6 +15,7 @@ use crate::order::stamp::Stamp;
 use crate::pages::DomainId;
 use crate::report::Counters;
 use crate::runtime::{Core, DeviceRef, Runtime};
+use crate::scatter::groups_of;
 use crate::sched::{Candidate, Scheduler, Split, Task};
 use crate::spread::Meter;
 use crate::sync::Mutex;
@@ -271,9 +272,9 @@ impl Queue {
         build(&mut group)?;
         group.expect(id)?;
         if !group.is_plain()
-            && let Some(spread) = group.take_spread()?
+            && let Some(several) = group.take_several()?
         {
-            return spread.submit(self, &group);
+            return several.submit(self, &group);
         }
         if let Some(graph) = self.recorder_of(&group)? {
             self.choose_recorded(&mut group);
@@ -439,9 +440,13 @@ impl Queue {
         boxes: impl IntoIterator<Item = Items<D>>,
         call: KernelCall<K, D>,
     ) -> Result<Event> {
-        let inner = &self.inner;
         let boxes: Vec<_> = boxes.into_iter().collect();
-        let mut groups = self.groups_of(&boxes, call)?;
+        self.run_groups(groups_of(&self.runtime(), &|| self.empty_group(), &boxes, call)?)
+    }
+
+    /// Runs the commands of groups, which make one launch: all of them, or none.
+    pub(crate) fn run_groups(&self, mut groups: Vec<CommandGroup>) -> Result<Event> {
+        let inner = &self.inner;
         if let Some(graph) = self.recorder()? {
             groups.iter_mut().for_each(|group| self.choose_recorded(group));
             return graph.record(self, &mut groups);
@@ -467,6 +472,11 @@ impl Queue {
     pub fn split(&self) -> Option<Split> {
         let scheduler = self.inner.scheduler.as_ref().filter(|_| self.inner.devices.len() > 1);
         scheduler?.split()
+    }
+
+    /// A group that describes nothing yet.
+    pub(crate) fn empty_group(&self) -> CommandGroup {
+        self.group(GroupId::next())
     }
 
     /// A group for one of its devices.

@@ -6,28 +6,29 @@
 
 use crate::buffer::{AsPartMut, Buffer, BufferOptions, View};
 use crate::call::{KernelCall, Passed};
+use crate::engine::kernels::launch::Scalars;
 use crate::error::{Error, Label, Result};
-use crate::group::CommandGroup;
+use crate::group::{CommandGroup, Empty};
 use crate::items::Items;
-use crate::queue::Queue;
-use crate::token::GroupId;
+use crate::runtime::Runtime;
 use folio_device::{Kernel, put_scalar};
 use smallvec::SmallVec;
 
-/// Items have positions below this one: a claim is a position and one more, in 32 bits.
+/// Positions of a launch whose items scatter, from the first on: a claim is the number of a
+/// position and one more, in 32 bits.
 const MOST: usize = u32::MAX as usize;
 
 /// The refusal of items at positions that are no claims.
-pub(crate) const BEYOND: &str = "items that scatter have positions below 4,294,967,295";
+pub(crate) const BEYOND: &str = "items that scatter are among the first 4,294,967,295 positions";
 
 impl<K: Kernel, const D: usize> KernelCall<K, D> {
     /// Gives the claims memory of their own.
-    fn claim(&mut self, queue: &Queue) -> Result<SmallVec<[Buffer<u32, 3>; 1]>> {
+    fn claim(&mut self, runtime: &Runtime) -> Result<SmallVec<[Buffer<u32, 3>; 1]>> {
         let mut memory = SmallVec::new();
         for at in &self.claims.of {
             let Some(Passed { part, .. }) = self.given.get_mut(*at) else { continue };
             let options = BufferOptions::new().own_tracker();
-            let of = queue.runtime().buffer_with(part.part.extent(), options)?;
+            let of = runtime.buffer_with(part.part.extent(), options)?;
             let (storage, dims) = (of.view.storage.clone(), of.view.dims);
             let rank = usize::from(part.view.rank);
             *part = View::new(storage, (dims, rank), size_of::<u32>()).whole();
@@ -36,59 +37,74 @@ impl<K: Kernel, const D: usize> KernelCall<K, D> {
         Ok(memory)
     }
 
-    /// The scalars of a turn of a kernel that runs twice.
-    fn in_turn(&self, turn: u32) -> Self {
+    /// The call of a turn, whose claims have memory, in a launch that ends there.
+    fn in_turn(&self, turn: u32, ends: &[usize; D]) -> Self {
         let mut call = self.again();
-        if self.claims.twice {
-            call.scalars.pop();
-            put_scalar(turn, &mut call.scalars);
-        }
-        // They have memory.
+        let turn = call.claims.twice.then_some(turn);
+        put_ends(&mut call.scalars, call.claims.ends, ends, turn);
         call.claims.of.clear();
         call
     }
 }
 
-impl Queue {
-    /// The groups of commands that run a call for several boxes of items. The claims of all boxes
-    /// are the same: items of different boxes meet, too.
-    pub(crate) fn groups_of<K: Kernel, const D: usize>(
-        &self,
-        boxes: &[Items<D>],
-        mut call: KernelCall<K, D>,
-    ) -> Result<Vec<CommandGroup>> {
-        let mut groups = vec![];
-        for mut claims in call.claim(self)? {
-            let (mut group, mut claims) = (self.group(GroupId::next()), &mut claims);
-            group.fill(&mut claims.slice_all_mut(), 0u32);
+/// The groups of commands that run a call for several boxes of items, each of an empty one. The
+/// claims of all boxes are the same: items of different boxes meet, too.
+pub(crate) fn groups_of<K: Kernel, const D: usize>(
+    runtime: &Runtime,
+    empty: Empty<'_>,
+    boxes: &[Items<D>],
+    mut call: KernelCall<K, D>,
+) -> Result<Vec<CommandGroup>> {
+    let scatters = call.scatters();
+    let ends = if scatters { ends_of::<K, D>(boxes)? } else { [0; D] };
+    let mut groups = vec![];
+    for mut claims in call.claim(runtime)? {
+        let (mut group, mut claims) = (empty(), &mut claims);
+        group.fill(&mut claims.slice_all_mut(), 0u32);
+        groups.push(group);
+    }
+    for turn in 0..1 + u32::from(call.claims.twice) {
+        let call = call.in_turn(turn, &ends);
+        for items in boxes {
+            let mut group = empty();
+            group.run_here(*items, &mut call.again());
             groups.push(group);
         }
-        let scatters = call.scatters();
-        for turn in 0..1 + u32::from(call.claims.twice) {
-            let call = call.in_turn(turn);
-            for items in boxes {
-                if scatters {
-                    within::<K, D>(items)?;
-                }
-                let mut group = self.group(GroupId::next());
-                group.run_here(*items, &mut call.again());
-                groups.push(group);
-            }
-        }
-        Ok(groups)
+    }
+    Ok(groups)
+}
+
+/// Replaces the last scalars of a call: as many ends of its items as it has, in the last
+/// dimensions, and the turn.
+pub(crate) fn put_ends(scalars: &mut Scalars, count: usize, ends: &[usize], turn: Option<u32>) {
+    let others = scalars.len().saturating_sub(count + usize::from(turn.is_some()));
+    scalars.truncate(others);
+    for end in &ends[ends.len().saturating_sub(count)..] {
+        put_scalar(*end as u32, scalars);
+    }
+    if let Some(turn) = turn {
+        put_scalar(turn, scalars);
     }
 }
 
-/// Refuses items that have no claims.
-pub(crate) fn within<K: Kernel, const D: usize>(items: &Items<D>) -> Result<()> {
-    let ends = items.offset.iter().zip(&items.range).map(|(first, n)| first.checked_add(*n));
-    match ends.max().flatten() {
-        Some(end) if end <= MOST => Ok(()),
-        _ => Err(Error::LaunchRange {
-            command: Label::from(K::FUNCTION.name),
-            launch: items.range.to_vec(),
-            offset: items.offset.to_vec(),
-            why: BEYOND,
-        }),
+/// The ends of all boxes of items. Refuses items that have no claims: those of positions whose
+/// number does not fit.
+pub(crate) fn ends_of<K: Kernel, const D: usize>(boxes: &[Items<D>]) -> Result<[usize; D]> {
+    let mut ends = [0; D];
+    for items in boxes {
+        let own = items.offset.iter().zip(&items.range).map(|(first, n)| first.checked_add(*n));
+        for (all, own) in ends.iter_mut().zip(own) {
+            *all = own.map_or(usize::MAX, |own| own.max(*all));
+        }
+        let count = ends.iter().try_fold(1usize, |count, n| count.checked_mul(*n));
+        if count.is_none_or(|count| count > MOST) {
+            return Err(Error::LaunchRange {
+                command: Label::from(K::FUNCTION.name),
+                launch: items.range.to_vec(),
+                offset: items.offset.to_vec(),
+                why: BEYOND,
+            });
+        }
     }
+    Ok(ends)
 }

@@ -105,7 +105,7 @@ pub use self::{
     gaps::Gaps,
     group::Room,
     owned::{PutSlot, Slots},
-    scatter::{claim_of, scatter, scatter_last},
+    scatter::{scatter, scatter_last},
     shared::{NoDeref, asked},
     slot::{
         BodyResult, Called, Callee, Form, Inlined, Method, NeedsVariable, Slot, Slotted, constant,
@@ -215,6 +215,26 @@ pub struct InOutGroup<T, const D: usize = 1>(PhantomData<T>);
 /// what no group writes stays as it is.
 #[derive(Debug)]
 pub struct OutTile<T, const R: usize, const C: usize, const D: usize = 2>(PhantomData<T>);
+/// The threads of a block that a kernel asks for: at least one in each dimension, which is known
+/// when the kernel is compiled.
+///
+/// ```
+/// const THREADS: [usize; 2] = folio_device::block([4, 32]);
+/// ```
+///
+/// ```compile_fail,E0080
+/// const THREADS: [usize; 2] = folio_device::block([4, 0]);
+/// ```
+#[doc(hidden)]
+pub const fn block<const D: usize>(threads: [usize; D]) -> [usize; D] {
+    let mut dim = 0;
+    while dim < D {
+        assert!(threads[dim] > 0, "a block has at least one thread in each dimension");
+        dim += 1;
+    }
+    threads
+}
+
 /// A parameter that all items use, with atomic operations only.
 #[derive(Debug)]
 pub struct Atomic<T, const D: usize = 1>(PhantomData<T>);
@@ -227,12 +247,12 @@ pub struct Racy<T, const D: usize = 1>(PhantomData<T>);
 #[derive(Debug)]
 pub struct RedBlack<T, const COLOUR: usize, const D: usize = 2>(PhantomData<T>);
 /// A parameter that all items write anywhere, each element by one item: two items that write one
-/// element fail the command. For kernels whose items have one dimension.
+/// element fail the command. In kernels of groups items write in phases.
 #[derive(Debug)]
 pub struct Scatter<T, const D: usize = 1>(PhantomData<T>);
 /// A parameter that all items write anywhere. Of several items that write one element, it is the
-/// last one, at the highest position, whose value stays. The kernel runs twice: it finds the last
-/// items, then they write. For kernels whose items have one dimension.
+/// last one, at the highest position, whose value stays; of several dimensions that is the last one
+/// in row-major order. The kernel runs twice: it finds the last items, then they write.
 #[derive(Debug)]
 pub struct ScatterLast<T, const D: usize = 1>(PhantomData<T>);
 /// A parameter of one element, which becomes what all items' values come to.

@@ -1,23 +1,17 @@
 //! Views that items write anywhere, each element by one item: a word for each element tells which
 //! item has claimed it.
 //!
-//! A claim is an item's position and one more, and 0 is none. Claims are another parameter of the
-//! kernel, atomic and of the same shape, which is zero before the launch. An item writes an element
-//! after it has found its own claim there, or none. A claim never changes while elements are
-//! written, so no two items write one element, whatever the indices are.
+//! A claim is the number of an item's position and one more, and 0 is none. Claims are another
+//! parameter of the kernel, atomic and of the same shape, which is zero before the launch. An item
+//! writes an element after it has found its own claim there, or none. A claim never changes while
+//! elements are written, so no two items write one element, whatever the indices are.
 
 use super::atomic::{Atom, AtomInt};
 use super::verdict::{Seen, note};
 use super::view::write;
-use super::{Atomic, Item, Scatter, ScatterLast, Shared, Spot, View};
+use super::{Atomic, Scatter, ScatterLast, Shared, Spot, View};
 
 type Claims<'m, const D: usize> = View<'m, Atomic<u32, D>, u32, D>;
-
-/// An item's claim. Launches whose items have positions beyond are refused.
-#[inline(always)]
-pub fn claim_of(item: Item<'_, 1>) -> u32 {
-    (item.at[0] as u32).wrapping_add(1)
-}
 
 /// `v[at] = value`, where no other item has claimed the element; false, and a violation, where one
 /// has. Beyond the extent that is noted, and nothing is written.

@@ -224,7 +224,13 @@ fn apart(item: TokenStream, known: &[KnownStruct]) -> syn::Result<(TokenStream, 
         for field in &fields.named {
             let (Some(part), ty) = (&field.ident, &field.ty) else { continue };
             let site = Span::mixed_site().located_at(name.span());
-            let own = format_ident!("{}_{}", name, part, span = site);
+            let mut own = format_ident!("{}_{}", name, part, span = site);
+            // Fields of two parameters may be named alike: `a`, `b_c` and `a_b`, `c`.
+            let others = all.iter().flat_map(|of: &Columns| &of.views);
+            let others: Vec<_> = others.chain(&views).map(|(own, _)| own.to_string()).collect();
+            while others.contains(&own.to_string()) {
+                own = format_ident!("{}_", own, span = site);
+            }
             let view = Ident::new(view, at);
             inputs.push(syn::parse2(quote_spanned!(at=> #own: ::folio::#view<#ty>))?);
             views.push((own, part.clone()));
@@ -342,10 +348,8 @@ impl Columns {
             });
             return Ok(at + 2);
         }
-        let semicolon =
-            |token: &TokenTree| matches!(token, TokenTree::Punct(p) if p.as_char() == ';');
         let rest = &tokens[at + 3..];
-        let end = rest.iter().position(semicolon).unwrap_or(rest.len());
+        let end = end_of_value(rest, is_arm(tokens, at));
         let value = self.apart(rest[..end].iter().cloned().collect())?;
         let row = Ident::new("__row", Span::mixed_site().located_at(span));
         out.extend(
@@ -353,6 +357,29 @@ impl Columns {
         );
         Ok((at + 4 + end).min(tokens.len()))
     }
+}
+
+/// The code is an arm of a `match`, behind `=>`.
+fn is_arm(tokens: &[TokenTree], at: usize) -> bool {
+    let is = |back: usize, mark: char| {
+        let token = at.checked_sub(back).and_then(|at| tokens.get(at));
+        matches!(token, Some(TokenTree::Punct(of)) if of.as_char() == mark)
+    };
+    is(2, '=') && is(1, '>')
+}
+
+/// Where a value that is assigned ends: at a semicolon, or in an arm at a comma that is not within
+/// the value, as those of generic arguments are.
+fn end_of_value(rest: &[TokenTree], arm: bool) -> usize {
+    let mark = if arm { ',' } else { ';' };
+    let marks = rest.iter().enumerate().filter_map(|(at, token)| match token {
+        TokenTree::Punct(of) if of.as_char() == mark => Some(at),
+        _ => None,
+    });
+    let is_whole = |end: &usize| {
+        !arm || syn::parse2::<syn::Expr>(rest[..*end].iter().cloned().collect()).is_ok()
+    };
+    marks.into_iter().find(is_whole).unwrap_or(rest.len())
 }
 
 /// Whether an index may change something: it has a call or a block.
@@ -457,6 +484,42 @@ mod tests {
             { let __row = b; let __place = x[{ j += 1; j }]; p_x[__place] = __row.x; p_v[__place] = __row.v; }
         };
         assert_eq!(seen.map(|seen| seen.to_string()).unwrap_or_default(), wanted.to_string());
+    }
+
+    /// Behind `=>` a value ends at a comma, which one of generic arguments is not.
+    #[test]
+    fn arms_assign_without_braces() {
+        let seen = columns().apart(quote! {
+            match k {
+                0 => p[i] = f::<A, B>(a),
+                1 => p[0] = a,
+                _ => p[1] = b
+            }
+        });
+        let wanted = quote! {
+            match k {
+                0 => { let __row = f::<A, B>(a); p_x[i] = __row.x; p_v[i] = __row.v; }
+                1 => { let __row = a; p_x[0] = __row.x; p_v[0] = __row.v; }
+                _ => { let __row = b; p_x[1] = __row.x; p_v[1] = __row.v; }
+            }
+        };
+        assert_eq!(seen.map(|seen| seen.to_string()).unwrap_or_default(), wanted.to_string());
+    }
+
+    /// `a` with a column `b_c`, and `a_b` with a column `c`.
+    #[test]
+    fn columns_of_two_parameters_have_names_of_their_own() {
+        let known = [quote!(Left { b_c: u32 }), quote!(Right { c: u32 })].map(|of| {
+            let of: syn::ItemStruct = syn::parse_quote!(struct #of);
+            let syn::Fields::Named(fields) = of.fields else { unreachable!() };
+            KnownStruct { name: of.ident, fields }
+        });
+        let item = quote! {
+            fn k(i: Item, a: InColumns<Left>, a_b: OutColumns<Right>) { a_b[i].c = a[i].b_c; }
+        };
+        let (item, all) = apart(item, &known).unwrap_or_else(|error| panic!("{error}"));
+        assert!(item.to_string().contains("a_b_c_ [i] = a_b_c [i]"), "{item}");
+        assert_eq!(all[1].text(&all[1].views[0].0).as_deref(), Some("a_b.c"));
     }
 
     #[test]

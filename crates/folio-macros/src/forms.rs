@@ -55,6 +55,14 @@ impl Signature {
         let sizes = self
             .grouped()
             .then(|| quote!(const __GROUP: &'static [::folio::ir::device::rust::primitive::usize] = &[#(#sizes),*];));
+        let block = &self.block;
+        let block = (!block.is_empty()).then(|| {
+            quote! {
+                const __BLOCK: &'static [::folio::ir::device::rust::primitive::usize] =
+                    &::folio::ir::device::block([#(#block),*]);
+            }
+        });
+        let sizes = quote!(#sizes #block);
         let made = match kind {
             Kind::Kernel => self.kernel(function, walk, strips.is_some()),
             Kind::Device | Kind::Method => self.plain(function),
@@ -181,6 +189,7 @@ impl Signature {
             }
         };
         let group = if self.grouped() { quote!(Self::__GROUP) } else { quote!(&[]) };
+        let block = if self.block.is_empty() { quote!(&[]) } else { quote!(Self::__BLOCK) };
         let texts = self.parameters.iter().map(|p| p.text(&self.columns));
         // Cargo compiles the crate anew when the variable changes.
         let depends = quote! {
@@ -195,6 +204,7 @@ impl Signature {
                 name: #text,
                 file: ::folio::ir::device::rust::file!(),
                 group: #group,
+                block: #block,
                 floats: __s::Floats::#floats,
                 deny_checks: #deny_checks,
                 looked_at: &[#(#looked_at),*],
@@ -355,6 +365,7 @@ impl Signature {
                 self.parameters.iter().map(|Parameter { name, ty, role, hidden, .. }| match role {
                     _ if let Some(hidden) = hidden => match hidden {
                         Hidden::Claims { memory, .. } => quote!(#to::claims(&mut __call, #memory);),
+                        Hidden::End => quote!(#to::end(&mut __call);),
                         Hidden::Turn => quote!(#to::turn(&mut __call);),
                     },
                     Role::View if !apart && walk.is_log(name) => {

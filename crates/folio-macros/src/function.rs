@@ -94,7 +94,6 @@ pub fn expand_with(
     let mut parts = Signature::read(&function.sig, kind, asked, &mut walk);
     parts.columns = columns;
     let (native, tree) = walk.whole(&function.sig, &function.block);
-    let native = walk.with_claim(native, parts.names().first().copied());
     if kind == Kind::Kernel {
         outputs::check(&function.sig, &function.block, &mut walk.errors);
     }

@@ -39,6 +39,8 @@ pub struct Parameter {
 pub enum Hidden {
     /// Of a parameter: its name, and its number among those that are memory.
     Claims { of: Ident, memory: usize },
+    /// The end of the launch's items in one of the dimensions but the first.
+    End,
     /// Which turn it is, of a kernel that runs twice.
     Turn,
 }

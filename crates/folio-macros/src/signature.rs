@@ -43,6 +43,8 @@ impl ToTokens for Floats {
 pub struct Asked {
     /// The group's size: `group = 256`, `group = [16, 16]`.
     group: Vec<Expr>,
+    /// The threads of a block, in the same form.
+    block: Vec<Expr>,
     /// `contract` or `fast`.
     floats: Floats,
     /// `checked`.
@@ -64,10 +66,12 @@ impl Asked {
                 Meta::NameValue(MetaNameValue { path, value, .. })
                     if path.is_ident("group") && kind == Kind::Kernel && asked.group.is_empty() =>
                 {
-                    asked.group = match value {
-                        Expr::Array(sizes) => sizes.elems.into_iter().collect(),
-                        size => vec![size],
-                    };
+                    asked.group = sizes(value);
+                }
+                Meta::NameValue(MetaNameValue { path, value, .. })
+                    if path.is_ident("block") && kind == Kind::Kernel && asked.block.is_empty() =>
+                {
+                    asked.block = sizes(value);
                 }
                 Meta::Path(path) if path.is_ident("contract") && kind == Kind::Kernel => {
                     asked.floats = asked.floats.max(Floats::Contracted);
@@ -87,7 +91,7 @@ impl Asked {
                 }
             }
         }
-        for size in &asked.group {
+        for size in asked.group.iter().chain(&asked.block) {
             names::refuse(size.to_token_stream(), &mut HashSet::new(), &mut walk.errors);
         }
         if asked.group.is_empty() && !asked.is_more() {
@@ -98,17 +102,25 @@ impl Asked {
 
     /// Something beside the size of groups.
     fn is_more(&self) -> bool {
-        self.floats != Floats::Exact || self.checked || self.deny_checks
+        let sized = !self.block.is_empty();
+        self.floats != Floats::Exact || self.checked || self.deny_checks || sized
     }
 
     fn what(kind: Kind) -> &'static str {
         match kind {
             Kind::Kernel => {
-                "the arguments are a group's size, `group = 256` or `group = [16, 16]`, `contract`, `fast`, \
-                 `checked` and `deny_checks`"
+                "the arguments are a group's size, `group = 256` or `group = [16, 16]`, the threads of a block, \
+                 `block = 128` or `block = [4, 32]`, `contract`, `fast`, `checked` and `deny_checks`"
             }
             Kind::Device | Kind::Method => "the argument is `checked`",
         }
+    }
+}
+
+fn sizes(value: Expr) -> Vec<Expr> {
+    match value {
+        Expr::Array(sizes) => sizes.elems.into_iter().collect(),
+        size => vec![size],
     }
 }
 
@@ -123,6 +135,8 @@ pub struct Signature {
     pub parameters: Vec<Parameter>,
     /// Items of a group, if the attribute says.
     pub group: Vec<Expr>,
+    /// Threads of a block, if the attribute says.
+    pub block: Vec<Expr>,
     /// What it asks of floats.
     pub floats: Floats,
     /// Whether it asks that no check is left.
@@ -135,7 +149,7 @@ impl Signature {
     pub fn read(
         signature: &syn::Signature,
         kind: Kind,
-        Asked { group, floats, deny_checks, .. }: Asked,
+        Asked { group, block, floats, deny_checks, .. }: Asked,
         walk: &mut Walk,
     ) -> Signature {
         refuse_modifiers(signature, walk);
@@ -160,7 +174,8 @@ impl Signature {
         }
         // The table has the parameters and the result first.
         walk.first = parameters.len() + 1;
-        Signature { parameters, group, floats, deny_checks, columns: vec![] }
+        refuse_block(&block, &parameters, walk);
+        Signature { parameters, group, block, floats, deny_checks, columns: vec![] }
     }
 
     pub fn has_views(&self) -> bool {
@@ -435,6 +450,31 @@ fn refuse_first(signature: &syn::Signature, walk: &mut Walk) {
 const NAMES_OF_ITEMS: &[&str] =
     &["i", "j", "id", "idx", "gid", "tid", "index", "item", "g", "group"];
 
+/// Refuses the threads of a block that no kernel of items can have.
+fn refuse_block(block: &[Expr], parameters: &[Parameter], walk: &mut Walk) {
+    let Some(size) = block.first() else { return };
+    let text = match parameters.first().map(|first| first.role) {
+        Some(Role::Item(rank)) if usize::from(rank) == block.len() => {
+            let is_zero = |size: &&Expr| size.to_token_stream().to_string() == "0";
+            if let Some(zero) = block.iter().find(is_zero) {
+                walk.refuse(zero.span(), "a block has at least one thread in each dimension");
+            }
+            return;
+        }
+        Some(Role::Item(rank)) => {
+            format!("the items have {rank} dimension(s), and their blocks {}", block.len())
+        }
+        Some(Role::Group(_)) => "a kernel of groups has their size: `group = 256`".to_owned(),
+        _ => "only kernels of items have blocks of threads: `i: Item`".to_owned(),
+    };
+    walk.refuse(size.span(), text);
+}
+
+/// Whether items of this kernel have positions.
+fn is_placed(first: Option<Role>) -> bool {
+    matches!(first, Some(Role::Item(1..=3) | Role::Group(1..=3)))
+}
+
 /// Looks at the item or group, and what goes with it; true for a kernel of groups.
 fn place(
     signature: &syn::Signature,
@@ -467,8 +507,8 @@ fn place(
             (Role::View, Kind::Device | Kind::Method) if scatters => {
                 "a kernel scatters in its own body: let the function give the index and the value"
             }
-            (Role::View, Kind::Kernel) if scatters && first != Some(Role::Item(1)) => {
-                "a kernel that scatters has items of one dimension: `i: Item`; make two numbers of one by `/` and `%`"
+            (Role::View, Kind::Kernel) if scatters && !is_placed(first) => {
+                "a kernel that scatters has items, which write: `i: Item`, or `g: Group`"
             }
             (Role::Local, _) if !grouped => "local memory is of kernels of groups: `g: Group`",
             (Role::Group(_), Kind::Device | Kind::Method) => {

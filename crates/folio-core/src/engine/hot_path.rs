@@ -82,6 +82,7 @@ impl<const GENERIC: bool> Adds<GENERIC> {
             name: "adds",
             file: file!(),
             group: &[],
+            block: &[],
             floats: crate::ir::source::Floats::Exact,
             deny_checks: false,
             looked_at: &[],

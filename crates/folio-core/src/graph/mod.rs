@@ -56,11 +56,12 @@ pub use folio_kernel::fuse::{AccessScope, Costs as FusionCosts, Explanation as F
 
 use crate::error::{Error, GraphError, Label, Result};
 use crate::event::Event;
-use crate::group::CommandGroup;
+use crate::group::{CommandGroup, Several};
 use crate::pages::DomainId;
 use crate::runtime::{Core, DeviceRef, Runtime};
 use crate::select::Selector;
 use crate::sync::Mutex;
+use crate::token::GroupId;
 use folio_kernel::words::count;
 use fuse::Plans;
 use smallvec::SmallVec;
@@ -183,12 +184,33 @@ impl Graph {
         after: &[Node],
         build: impl FnOnce(&mut CommandGroup) -> R,
     ) -> Result<Node> {
-        let (made, told) = Template::described(&self.inner, |cg| build(cg).into_result())?;
+        let mut group = Template::group(&self.inner, |cg| build(cg).into_result())?;
+        let (what, told) = match group.take_several()? {
+            Some(several) => (self.nodes_of(several, &group)?, group.take_rare()),
+            None => {
+                let (made, told) = Template::of_group(&self.inner, group)?;
+                (What::One(Arc::new(made), None), told)
+            }
+        };
         if !told.parameters.is_empty() {
-            let command = made.label.clone();
+            let command = what.called();
             return Err(self.inner.error(GraphError::NotUpdatable { command }));
         }
-        self.push(What::One(Arc::new(made), None), after, &told.follows)
+        self.push(what, after, &told.follows)
+    }
+
+    /// The commands of a launch that takes several: a graph, which is one node.
+    fn nodes_of(&self, several: Several, group: &CommandGroup) -> Result<What> {
+        let Inner { core, device, .. } = &*self.inner;
+        let part = Graph { inner: Inner::new(core.clone(), *device) };
+        part.label(several.kernel());
+        let empty = || CommandGroup::new(core, *device, GroupId::next());
+        for mut own in several.groups(&Runtime { core: core.clone() }, &empty)? {
+            group.describe_part(&mut own);
+            let (made, _) = Template::of_group(&part.inner, own)?;
+            part.push(What::One(Arc::new(made), None), &[], &[])?;
+        }
+        self.inner.as_node(&part.finalize()?)
     }
 
     /// As [`add`](Self::add), behind all nodes that have no successors.

@@ -107,10 +107,23 @@ impl Template {
         graph: &Inner,
         describe: impl FnOnce(&mut CommandGroup) -> Result<()>,
     ) -> Result<(Template, Rare)> {
+        Template::of_group(graph, Template::group(graph, describe)?)
+    }
+
+    /// The group that `describe` describes for a graph.
+    pub(super) fn group(
+        graph: &Inner,
+        describe: impl FnOnce(&mut CommandGroup) -> Result<()>,
+    ) -> Result<CommandGroup> {
         let id = GroupId::next();
         let mut group = CommandGroup::new(&graph.core, graph.device, id);
         describe(&mut group)?;
         group.expect(id)?;
+        Ok(group)
+    }
+
+    /// The command of a group; and what else it tells of graphs.
+    pub(super) fn of_group(graph: &Inner, mut group: CommandGroup) -> Result<(Template, Rare)> {
         let mut command = Command::new(None, false);
         Template::finish(&mut group, &mut command, true)?;
         let made = Template::of(command, &mut group);

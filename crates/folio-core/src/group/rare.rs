@@ -1,5 +1,6 @@
 //! What few groups have: apart, so that others are small and look at one word for all of it.
 
+use super::several::Several;
 use super::{CommandGroup, Purpose, TaskTiming};
 use crate::engine::runs::command::Command;
 use crate::engine::terms::access::Access;
@@ -7,7 +8,6 @@ use crate::error::{Error, Label, Result};
 use crate::geom::Box3;
 use crate::graph::{Changes, Recorded};
 use crate::marks::Marks;
-use crate::spread::Spreading;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -26,8 +26,8 @@ pub(crate) struct Rare {
     pub(crate) marks: Vec<(usize, Marks)>,
     /// By access: the boxes of elements that it is, where these are several.
     pub(crate) boxes: Vec<(usize, SmallVec<[Box3; 8]>)>,
-    /// The launch that all devices of the queue share.
-    pub(super) spread: Option<Spreading>,
+    /// The launch that takes several commands.
+    pub(super) several: Option<Several>,
 }
 
 impl CommandGroup {
@@ -73,14 +73,13 @@ impl CommandGroup {
         self.rare.as_mut()?.timing.take()
     }
 
-    /// The launch that it is, if all devices of the queue share that. It is all that the group does
-    /// then.
-    pub(crate) fn take_spread(&mut self) -> Result<Option<Spreading>> {
+    /// The launch that it is, if that takes several commands. It is all that the group does then.
+    pub(crate) fn take_several(&mut self) -> Result<Option<Several>> {
         let Some(rare) = &mut self.rare else { return Ok(None) };
-        let (Some(spread), None) = (rare.spread.take(), &rare.wrong) else { return Ok(None) };
+        let (Some(several), None) = (rare.several.take(), &rare.wrong) else { return Ok(None) };
         match (self.actions, &self.made[..]) {
-            (1, []) => Ok(Some(spread)),
-            (1, _) => Err(spread.refused("its command group has other accesses")),
+            (1, []) => Ok(Some(several)),
+            (1, _) => Err(several.not_alone()),
             (actions, _) => Err(Error::Actions { command: self.label.clone(), actions }),
         }
     }
@@ -100,11 +99,9 @@ impl CommandGroup {
     /// That the description has no mistake so far, and is that of one command.
     pub(super) fn check_described(&mut self) -> Result<()> {
         let Some(rare) = &mut self.rare else { return Ok(()) };
-        match (rare.wrong.take(), rare.spread.take()) {
+        match (rare.wrong.take(), rare.several.take()) {
             (Some(wrong), _) => Err(wrong),
-            (None, Some(spread)) => Err(spread.refused(
-                "a node is a command of one device; a queue over several can be recorded",
-            )),
+            (None, Some(several)) => Err(several.not_one()),
             (None, None) => Ok(()),
         }
     }

@@ -1,7 +1,7 @@
 //! Kernel calls in command groups: which accesses they make.
 
 use super::finish::param;
-use super::{CommandGroup, GroupWork};
+use super::{CommandGroup, Empty, GroupWork, Several};
 use crate::buffer::{Part, widen, widen_at};
 use crate::call::{KernelCall, Passed, Places, Plan, RunsIn, code_of, function_of};
 use crate::engine::kernels::launch::{Function, Launch, Scalars};
@@ -11,7 +11,9 @@ use crate::error::{Error, Label, Result};
 use crate::geom::{Box3, Dims, checked_volume};
 use crate::hal::{Geometry, Param};
 use crate::items::{IntoItems, Items};
-use crate::spread::Spreading;
+use crate::runtime::Runtime;
+use crate::scatter::groups_of;
+use crate::spread::spreading;
 use folio_device::{Code, Kernel, MOST_REDUCED};
 use folio_kernel::{Kernel as Ir, ParamKind, source};
 use smallvec::SmallVec;
@@ -79,10 +81,6 @@ pub(crate) fn out_of_range(code: &Code, geometry: &Geometry) -> Option<&'static 
     (!reduces).then_some("so many items do not reduce to one value in one launch")
 }
 
-/// Why a group does not run a kernel.
-const SEVERAL: &str =
-    "a kernel that scatters takes several commands; run it by a queue, `q.run(..)`";
-
 /// Why a launch has too many items for any device.
 pub(super) const MANY_ITEMS: &str = "so many items cannot be counted";
 
@@ -102,7 +100,7 @@ impl CommandGroup {
     /// discarded, and an [`InOutGroup`](crate::InOutGroup) read and written, at the groups'
     /// indices, and a [`Reduce`](crate::Reduce) at its first element; [`Atomic`](crate::Atomic) and
     /// [`Racy`](crate::Racy) are read and written as a whole. A kernel with a
-    /// [`Scatter`](crate::Scatter) is refused: a queue runs it, by several commands. Positions
+    /// [`Scatter`](crate::Scatter) takes several commands: it is all that the group does. Positions
     /// count from the beginning of the argument; a launch that reaches beyond what it writes is
     /// [`Error::LaunchTooLarge`].
     ///
@@ -130,7 +128,7 @@ impl CommandGroup {
     /// ```
     pub fn spread<const D: usize>(&mut self, items: impl IntoItems<D>, call: impl RunsIn<D>) {
         self.actions += 1;
-        self.rare().spread = Some(Spreading::new(items.into_items(), call.call()));
+        self.rare().several = Some(spreading(items.into_items(), call.call()));
     }
 
     /// As [`run`](Self::run) where the call lies, since it is large; it is left without arguments.
@@ -150,7 +148,12 @@ impl CommandGroup {
         let (offset, range) = (widen_at(places.offset), widen(places.range));
         let geometry = Geometry { offset, group, ..Geometry::new(D as u8, range) };
         if call.scatters() {
-            return self.refuse(self.launch_range(&geometry, SEVERAL));
+            let call = call.again();
+            let groups =
+                move |rt: &Runtime, empty: Empty<'_>| groups_of(rt, empty, &[places], call);
+            self.actions += 1;
+            self.rare().several = Some(Several::scatter(K::FUNCTION.name, groups));
+            return;
         }
         let KernelCall { scalars, given, .. } = call;
         self.run_function(&K::FUNCTION.name, function_of::<K>(code), geometry, given, scalars);

@@ -21,7 +21,7 @@ use crate::engine::kernels::launch::Function;
 use crate::error::{Error, Label, Result};
 use crate::event::Event;
 use crate::geom::{Box3, Dims};
-use crate::group::{CommandGroup, grouped};
+use crate::group::{CommandGroup, Several, grouped};
 use crate::hal::Geometry;
 use crate::items::{IntoItems, Items};
 use crate::planted::Planted;
@@ -30,7 +30,6 @@ use crate::sched::{Parts, Split, taking_part};
 use folio_device::{Code, Combiner, Kernel};
 use folio_kernel::{Owner, ParamKind, divide};
 use smallvec::SmallVec;
-use std::sync::Arc;
 
 /// A launch that is to be divided.
 struct WholeLaunch<'c> {
@@ -42,33 +41,13 @@ struct WholeLaunch<'c> {
 }
 
 /// A launch that all devices of a queue are to share, as a command group describes it.
-pub(crate) struct Spreading {
-    kernel: &'static str,
-    submit: Box<Submit>,
-}
-
-type Submit = dyn FnOnce(&Queue, &CommandGroup) -> Result<Event> + Send;
-
-impl Spreading {
-    pub(crate) fn new<K: Kernel, const D: usize>(
-        items: Items<D>,
-        call: KernelCall<K, D>,
-    ) -> Spreading {
-        let submit = move |q: &Queue, group: &CommandGroup| {
-            q.spread_as(items, &call, &|part| group.describe_part(part))
-        };
-        Spreading { kernel: K::FUNCTION.name, submit: Box::new(submit) }
-    }
-
-    /// Submits it, as the rest of the group says.
-    pub(crate) fn submit(self, q: &Queue, group: &CommandGroup) -> Result<Event> {
-        (self.submit)(q, group)
-    }
-
-    pub(crate) fn refused(&self, why: &str) -> Error {
-        let (kernel, parameter) = (Arc::from(self.kernel), Label::NONE);
-        Error::NotSpread { kernel, parameter, why: why.into() }
-    }
+pub(crate) fn spreading<K: Kernel, const D: usize>(
+    items: Items<D>,
+    call: KernelCall<K, D>,
+) -> Several {
+    Several::spread(K::FUNCTION.name, move |q: &Queue, group: &CommandGroup| {
+        q.spread_as(items, &call, &|part| group.describe_part(part))
+    })
 }
 
 /// A launch's parts.

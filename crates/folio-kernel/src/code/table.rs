@@ -67,6 +67,7 @@ mod tests {
             name,
             file: "table.rs",
             group: &[],
+            block: &[],
             floats: Floats::Exact,
             deny_checks: false,
             looked_at,

@@ -18,6 +18,10 @@ pub enum Cut {
 /// Threads of a block for [`Cut::Gpu`], by the kernel's rank; the slowest dimension first.
 const BLOCKS: [[u64; 3]; 3] = [[1, 1, 256], [1, 8, 32], [2, 4, 32]];
 
+/// Threads of a block, and in its slowest dimension, that every device has.
+const BLOCK: u32 = 256;
+const SLICES: u64 = 64;
+
 /// Threads that a compute unit has at a time, and as many launches of one item for each thread as
 /// one of several must be worth where it leaves a rest for another launch.
 const RESIDENT: u64 = 2048;
@@ -45,7 +49,7 @@ impl Texts<Module> {
         cut: Cut,
     ) -> Result<Texts<Module>, Lacks> {
         let gpu = cut == Cut::Gpu;
-        let block = if gpu { by_rank(kernel.shape.rank) } else { [1; 3] };
+        let block = if gpu { block_of(kernel) } else { [1; 3] };
         let block = narrowed(block, capabilities.block);
         let text = |kernel: &Kernel, checked: bool| {
             // OpenCL says only of a text that is built how large its blocks may be.
@@ -122,12 +126,27 @@ impl Threads {
     }
 }
 
-pub(super) fn by_rank(rank: u8) -> [u64; 3] {
+/// The block that a kernel asks for, or the usual one.
+pub(super) fn block_of(kernel: &Kernel) -> [u64; 3] {
+    match kernel.shape.block {
+        [0, ..] => by_rank(kernel.shape.rank),
+        block => block.map(u64::from),
+    }
+}
+
+fn by_rank(rank: u8) -> [u64; 3] {
     BLOCKS[usize::from(rank.clamp(1, 3)) - 1]
+}
+
+/// Threads of a block of items at most, so that compilers of devices give them registers.
+pub(super) fn most_threads(kernel: &Kernel, most: u32) -> u32 {
+    let wanted = kernel.shape.block.iter().fold(1u32, |all, n| all.saturating_mul(*n));
+    most.min(wanted.max(BLOCK))
 }
 
 /// A block of so many threads at most.
 pub fn narrowed(mut block: [u64; 3], most: u32) -> [u64; 3] {
+    block[0] = block[0].min(SLICES);
     for dim in 0..3 {
         while block[dim] > 1 && block.iter().product::<u64>() > u64::from(most) {
             block[dim] /= 2;
@@ -150,6 +169,35 @@ mod tests {
         %1 f32 = load p0[%0]
         %2 f32 = add %1, %1
         store p0[%0] = %2";
+
+    /// A kernel's own block is taken where there are blocks, and fits the device.
+    #[test]
+    fn blocks_are_those_that_a_kernel_asks_for() {
+        let text = |block: &str| {
+            let head = format!(
+                "kernel \"twice\" items 2 tile 1 {block}\nparam p0 = \"x\" view f32 2 inout item\n"
+            );
+            let body = "%0 u64 = query position 0 0 %1 u64 = query position 1 0
+                %2 f32 = load p0[%0, %1] store p0[%0, %1] = %2";
+            crate::parse::parse(&format!("{head}body {{\n{body}\n}}")).expect("a kernel")
+        };
+        let asks = text("block 1 16 8");
+        assert_eq!(crate::parse::parse(&asks.to_string()).as_ref(), Ok(&asks));
+        let block = |kernel: &Kernel, dialect, cut, most: u32| {
+            let capabilities = Capabilities { block: most, ..Capabilities::LEAST };
+            Texts::of(kernel, dialect, &capabilities, cut).expect("texts").block
+        };
+        for dialect in [Dialect::Cuda, Dialect::OpenCl] {
+            assert_eq!(block(&asks, dialect, Cut::Gpu, 1024), [1, 16, 8]);
+            assert_eq!(block(&asks, dialect, Cut::Gpu, 32), [1, 4, 8]);
+            assert_eq!(block(&asks, dialect, Cut::Cpu, 1024), [1; 3]);
+            assert_eq!(block(&text("block 1 32 32"), dialect, Cut::Gpu, 1024), [1, 32, 32]);
+        }
+        for wrong in ["block 0 16 8", "block 1 16 0", "block 1 1 1025"] {
+            assert!(crate::verify::verify(&text(wrong)).is_err(), "{wrong}");
+        }
+        assert!(crate::verify::verify(&asks).is_ok());
+    }
 
     /// Large launches are for threads of several items, in whole blocks; small ones and those that
     /// leave a rest which costs more are not.

@@ -51,7 +51,7 @@ impl Builder {
     fn new(name: &str, rank: u8, groups: bool) -> Builder {
         let kernel = Kernel {
             name: name.to_owned(),
-            shape: Shape { rank, groups, group: 0, tile: 1 },
+            shape: Shape { rank, groups, group: 0, block: [0; 3], tile: 1 },
             types: Types::default(),
             params: vec![],
             vars: vec![],
@@ -72,6 +72,12 @@ impl Builder {
     /// Every launch has groups of so many items.
     pub fn of_group(mut self, items: u32) -> Builder {
         self.kernel.shape.group = items;
+        self
+    }
+
+    /// The kernel would have blocks of so many threads, the slowest dimension first.
+    pub fn of_block(mut self, threads: [u32; 3]) -> Builder {
+        self.kernel.shape.block = threads;
         self
     }
 

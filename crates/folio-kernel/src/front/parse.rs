@@ -212,7 +212,11 @@ impl Parser<'_> {
         self.expect("tile")?;
         let tile = self.number()?;
         let group = if self.is("group") { self.number()? } else { 0 };
-        let shape = Shape { rank, groups, group, tile };
+        let block = match self.is("block") {
+            true => [self.number()?, self.number()?, self.number()?],
+            false => [0; 3],
+        };
+        let shape = Shape { rank, groups, group, block, tile };
         let mut types = Types::default();
         while self.declares("type", 't', types.list.len())? {
             let composite = self.composite()?;

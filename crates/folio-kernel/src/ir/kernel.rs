@@ -436,6 +436,9 @@ pub struct Shape {
     /// Items of a group in every launch, or 0 where the launch says: compilers of devices give the
     /// items of small groups more registers.
     pub group: u32,
+    /// Threads of a block that the kernel would have, of a kernel of items: the slowest dimension
+    /// first, and ones before its own. Zeros where it says nothing.
+    pub block: [u32; 3],
     /// Items that one run of the body computes; 1 but after [`crate::tile`].
     pub tile: u8,
 }

@@ -278,9 +278,12 @@ impl Display for Kernel {
         let kind = if self.shape.groups { "groups" } else { "items" };
         let (rank, tile) = (self.shape.rank, self.shape.tile);
         write!(f, "kernel {} {kind} {rank} tile {tile}", Quoted(&self.name))?;
-        match self.shape.group {
-            0 => writeln!(f)?,
-            items => writeln!(f, " group {items}")?,
+        if self.shape.group > 0 {
+            write!(f, " group {}", self.shape.group)?;
+        }
+        match self.shape.block {
+            [0, 0, 0] => writeln!(f)?,
+            [x, y, z] => writeln!(f, " block {x} {y} {z}")?,
         }
         for (at, ty) in self.types.all().iter().enumerate() {
             writeln!(f, "type t{at} = {ty}")?;

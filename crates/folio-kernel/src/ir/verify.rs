@@ -33,6 +33,9 @@ pub fn verify(kernel: &Kernel) -> Result<(), VerifyError> {
     verifier.body(&kernel.body)
 }
 
+/// Threads of a block in one dimension: more than any device has.
+pub const MOST_THREADS: u32 = 1024;
+
 fn error(kernel: &Kernel, at: String, fault: Fault) -> VerifyError {
     VerifyError { kernel: kernel.name.clone(), at, fault }
 }
@@ -41,6 +44,13 @@ fn declarations(kernel: &Kernel) -> Result<(), VerifyError> {
     let shape = kernel.shape;
     if !(1..=3).contains(&shape.rank) || shape.tile == 0 {
         let fault = Fault::Misplaced("a kernel has 1 to 3 dimensions and at least one item");
+        return Err(error(kernel, "its shape".to_owned(), fault));
+    }
+    let (asks, has) =
+        (shape.block != [0; 3], shape.block.iter().all(|n| (1..=MOST_THREADS).contains(n)));
+    if asks && (shape.groups || !has) {
+        let fault =
+            Fault::Misplaced("a kernel of items has blocks of 1 to 1024 threads in each dimension");
         return Err(error(kernel, "its shape".to_owned(), fault));
     }
     if shape.tile > 1 && shape.groups {

@@ -28,7 +28,8 @@ pub enum ViolationKind {
         param: String,
         /// The element, by dimension.
         index: Vec<usize>,
-        /// The positions of two items that wrote it, the lower one first.
+        /// The positions of two items that wrote it, the lower one first; of items of several
+        /// dimensions their numbers in row-major order, from position 0 to the launch's end.
         items: [usize; 2],
     },
     /// The driver ended a loop that had turns left. A limit of some drivers, not a kernel's fault.

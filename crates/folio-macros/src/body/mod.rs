@@ -97,8 +97,6 @@ pub struct Walk {
     scattered: Vec<scatter::Scattered>,
     /// The parameter that says which turn of a kernel that runs twice this is.
     turn: Option<u16>,
-    /// An element is claimed.
-    claims: bool,
     /// The function is a kernel, not called by one.
     pub ends_items: bool,
     /// Sums, differences and products of integers fail beyond their type.

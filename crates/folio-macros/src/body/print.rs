@@ -5,6 +5,7 @@
 
 use super::ends::names;
 use super::group::Zone;
+use super::scatter::own_claim;
 use super::sugar::hidden;
 use super::{Both, Walk};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -49,32 +50,36 @@ impl Walk {
         texts.map(|(number, text)| quote!((#number, #text))).collect()
     }
 
-    /// The body of a function that prints, which has the item's position first. In a kernel of
-    /// groups each phase has it.
+    /// The body of a function that prints or scatters, which has the item's position first, and its
+    /// claim. In a kernel of groups each phase has them.
     pub(super) fn with_position(&mut self, block: &Block) -> Option<Block> {
-        let span = self.log.as_ref()?.name.span();
-        if self.known.is_grouped() {
+        let log = self.log.as_ref().map(|log| log.name.span());
+        if self.known.is_grouped() || (log.is_none() && !self.scatters()) {
             return None;
         }
         let Some((item, rank)) = self.own_item.clone() else {
             let text = "a function that prints is given the item, too, whose position a line has: `i: Item, log: Log`";
-            self.refuse(span, text);
+            // Without an item nothing scatters, which is refused where the parameters are read.
+            log.map(|span| self.refuse(span, text));
             return None;
         };
         let mut block = block.clone();
-        block.stmts.insert(0, position(&item, rank));
+        let claim = self.scatters().then(|| own_claim(rank));
+        block.stmts.splice(0..0, [position(&item, rank)].into_iter().chain(claim));
         Some(block)
     }
 
-    /// What the items of a phase do, with their position first if they print.
+    /// What the items of a phase do, with their position first if they print or scatter.
     pub(super) fn with_position_of(&self, item: &Ident, body: &Expr) -> Option<Expr> {
         let (_, rank) = self.known.item?;
-        let prints = names(&body.to_token_stream(), &["print", "println"]);
-        if self.log.is_none() || !prints {
+        let tokens = body.to_token_stream();
+        let prints = self.log.is_some() && names(&tokens, &["print", "println"]);
+        let scatters = self.scatters_to(&tokens);
+        if !prints && !scatters {
             return None;
         }
-        let first = position(item, rank);
-        Some(parse_quote!({ #first #body }))
+        let (first, claim) = (position(item, rank), scatters.then(|| own_claim(rank)));
+        Some(parse_quote!({ #first #claim #body }))
     }
 
     /// `print!(..)`
@@ -113,7 +118,7 @@ fn position(item: &Ident, rank: u8) -> Stmt {
     }
 }
 
-fn positions(rank: u8) -> Vec<Ident> {
+pub(super) fn positions(rank: u8) -> Vec<Ident> {
     (0..rank).map(|dim| Ident::new(&format!("__position{dim}"), Span::mixed_site())).collect()
 }
 

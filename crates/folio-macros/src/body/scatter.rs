@@ -1,15 +1,19 @@
 //! What items scatter: each write claims its element first, by a parameter that no source names.
 
+use super::ends::names;
+use super::group::Zone;
+use super::print::positions;
 use super::{Both, Walk, place_of};
-use crate::parameter::{Hidden, Parameter, path_of, rank_of};
+use crate::parameter::{Hidden, Parameter, Role, path_of, rank_of};
 use crate::tree::Tree;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Expr, ExprIndex, Type, parse_quote_spanned};
+use syn::{Expr, ExprIndex, Stmt, Type, parse_quote, parse_quote_spanned};
 
 /// A parameter that items scatter to.
 pub(super) struct Scattered {
+    name: Ident,
     view: u16,
     /// The parameter that has its claims: the name and the number.
     claims: (Ident, u16),
@@ -25,13 +29,33 @@ struct Claim {
     index: (TokenStream, Tree),
     /// The value in Rust, and the variable that has it.
     value: (Ident, Tree),
+    /// The item's claim.
+    own: Both,
     at: (u32, u32),
     span: Span,
 }
 
-/// The name of the own claim, and of the turn.
+/// The names of the own claim, of the turn, and of the launch's end in a dimension.
 fn own(at: Span) -> Ident {
     Ident::new("__claim", Span::mixed_site().located_at(at))
+}
+fn end(dim: u8) -> Ident {
+    Ident::new(&format!("__end{dim}"), Span::mixed_site())
+}
+
+/// The statement that makes the own claim of the item's position: its number among all that the
+/// launch may have, in row-major order, and one more.
+pub(super) fn own_claim(rank: u8) -> Stmt {
+    let own = own(Span::mixed_site());
+    let mut number = quote!(0u32);
+    for (dim, position) in (0u8..).zip(positions(rank)) {
+        let end = end(dim);
+        number = match dim {
+            0 => quote!(#position as u32),
+            _ => quote!((#number) * #end + #position as u32),
+        };
+    }
+    parse_quote!(let #own = #number + 1u32;)
 }
 fn turn(at: Span) -> Ident {
     Ident::new("__turn_of_kernel", Span::mixed_site().located_at(at))
@@ -51,6 +75,10 @@ impl Walk {
             .map(|(at, of)| (at, of.name.clone(), of.ty.clone()))
             .collect();
         let mut twice = None;
+        let rank_of_launch = match parameters.first().map(|first| first.role) {
+            Some(Role::Item(rank) | Role::Group(rank)) if !scattered.is_empty() => rank,
+            _ => 0,
+        };
         for (view, name, ty) in scattered {
             let last = name_of(&ty) == "ScatterLast";
             if last {
@@ -68,9 +96,13 @@ impl Walk {
             let claims = Ident::new(&claims, Span::mixed_site().located_at(name.span()));
             let of: Type = parse_quote_spanned!(at=> ::folio::ir::device::Atomic<u32, #rank>);
             let memory = parameters[..view].iter().filter(|of| of.is_memory()).count();
-            let hidden = Hidden::Claims { of: name, memory };
+            let hidden = Hidden::Claims { of: name.clone(), memory };
             let number = self.hide(parameters, (claims.clone(), of), hidden);
-            self.scattered.push(Scattered { view: view as u16, claims: (claims, number), last });
+            let (view, claims) = (view as u16, (claims, number));
+            self.scattered.push(Scattered { name, view, claims, last });
+        }
+        for dim in 1..rank_of_launch {
+            self.hide(parameters, (end(dim), parse_quote!(u32)), Hidden::End);
         }
         let Some(at) = twice else { return };
         for of in parameters.iter().filter(|of| READS_AND_WRITES.contains(&&*name_of(&of.ty))) {
@@ -100,6 +132,16 @@ impl Walk {
         number
     }
 
+    /// Items of the kernel scatter.
+    pub(super) fn scatters(&self) -> bool {
+        !self.scattered.is_empty()
+    }
+
+    /// This code names what items scatter to.
+    pub(super) fn scatters_to(&self, code: &TokenStream) -> bool {
+        self.scattered.iter().any(|of| names(code, &[&of.name.to_string()]))
+    }
+
     pub(super) fn is_scattered(&self, view: u16) -> bool {
         self.scattered.iter().any(|of| of.view == view)
     }
@@ -116,6 +158,10 @@ impl Walk {
                 that no two items write one element";
             self.errors.add(span, text);
         }
+        if self.known.is_grouped() && self.zone != Zone::Items {
+            let text = "items scatter, not the group: write it in `g.each(|i| ..)`";
+            return Some(self.refuse(span, text));
+        }
         if let Some(refused) = self.refuse_element(index, super::Access::Write) {
             return Some(refused);
         }
@@ -126,16 +172,18 @@ impl Walk {
         let value = self.fits(self.kind(to), from, value);
         let mut lets = vec![Tree::bound(self.scopes.next(), &value_tree)];
         let kept = Tree::local(self.scopes.unnamed());
+        let own_name = own(Span::mixed_site());
+        let own_name: Expr = parse_quote!(#own_name);
         let claim = Claim {
             view: self.expr(&index.expr),
             claims: self.scattered[at].claims.clone(),
             index: self.kept_index(index, &mut lets),
             value: (Ident::new("__w", Span::mixed_site().located_at(from.span())), kept),
+            own: self.expr(&own_name),
             at: place_of(span),
             span,
         };
         self.may_be_gone();
-        self.claims = true;
         let name = &claim.value.0;
         let (native, tree) = match self.scattered[at].last {
             true => self.in_turn(&claim),
@@ -171,25 +219,16 @@ impl Walk {
         }
     }
 
-    /// The item's claim, for devices: its position and one more.
-    fn own_claim(&mut self, at: (u32, u32)) -> Tree {
-        let word = self.type_entry(&quote!(::folio::ir::device::rust::primitive::u32));
-        let position = Tree::method(&Tree::local(self.item.unwrap_or(0)), "index", &[], at);
-        let narrow = Tree::of("cast").part(&position).word(word);
-        Tree::binary("+", &narrow, &Tree::number("1", word))
-    }
-
     /// One item may write.
     fn claimed(&mut self, claim: &Claim) -> (TokenStream, Vec<Tree>) {
-        let Claim { view, claims, index, value, at, span } = claim;
-        let (own, own_tree) = (own(*span), self.own_claim(*at));
+        let Claim { view, claims, index, value, own: (own, own_tree), at, span } = claim;
         let word = self.type_entry(&quote!(::folio::ir::device::rust::primitive::u32));
         let [holder, mine] = [self.scopes.unnamed(), self.scopes.unnamed()];
         let asked = [index.1.clone(), Tree::number("0", word), Tree::local(mine)];
         let asked = Tree::method(&Tree::local(claims.1), "compare_exchange", &asked, *at);
         let place = Tree::of("index").part(&view.1).part(&index.1).at(*at);
         let trees = vec![
-            Tree::bound(mine, &own_tree),
+            Tree::bound(mine, own_tree),
             Tree::bound(holder, &asked),
             Tree::of("claimed")
                 .part(&place)
@@ -205,7 +244,7 @@ impl Walk {
             ::folio::ir::device::scatter(&#view, &#claims, #own, #at_index, #value)
         };
         // The macro's own unsafe code.
-        let hidden = own.span();
+        let hidden = at_index.span();
         let native = quote_spanned! {hidden=>
             let #at_index = #index;
             // SAFETY: the claims of this view, and the item's own.
@@ -219,8 +258,7 @@ impl Walk {
 
     /// In the first turn the item claims, in the second one it writes.
     fn in_turn(&mut self, claim: &Claim) -> (TokenStream, Vec<Tree>) {
-        let Claim { view, claims, index, value, at, span } = claim;
-        let (own, own_tree) = (own(*span), self.own_claim(*at));
+        let Claim { view, claims, index, value, own: (own, own_tree), at, span } = claim;
         let word = self.type_entry(&quote!(::folio::ir::device::rust::primitive::u32));
         let [mine, other] = [self.scopes.unnamed(), self.scopes.unnamed()];
         let (turn, number) = (turn(*span), self.turn.unwrap_or(0));
@@ -234,7 +272,7 @@ impl Walk {
         let second = Tree::block(&[Tree::bound(other, &found), writes], None);
         let is_first = Tree::binary("==", &Tree::local(number), &Tree::number("0", word));
         let trees = vec![
-            Tree::bound(mine, &own_tree),
+            Tree::bound(mine, own_tree),
             Tree::branch(&is_first, &Tree::block(&[highest], None), Some(&second)),
         ];
         let (view, claims, index, value) = (&view.0, &claims.0, &index.0, &value.0);
@@ -243,19 +281,12 @@ impl Walk {
             ::folio::ir::device::scatter_last(&#view, &#claims, (#own, #turn), #at_index, #value)
         };
         // The macro's own unsafe code.
-        let hidden = own.span();
+        let hidden = at_index.span();
         let native = quote_spanned! {hidden=>
             let #at_index = #index;
             // SAFETY: the claims of this view, the item's own, and the launch's turn.
             unsafe { #call };
         };
         (native, trees)
-    }
-
-    /// The body, with the own claim before it, if it has a scatter.
-    pub fn with_claim(&self, native: TokenStream, item: Option<&Ident>) -> TokenStream {
-        let (true, Some(item)) = (self.claims, item) else { return native };
-        let own = own(item.span());
-        quote!({ let #own = ::folio::ir::device::claim_of(#item); #native })
     }
 }

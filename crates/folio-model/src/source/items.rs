@@ -269,7 +269,13 @@ impl Writer {
                 let at = match self.rng.chance(wild) {
                     true => self.index(&format!("{name}.len()"), param.extent[0]),
                     // A place of the item's own.
-                    false => format!("(at0 + {}) % {name}.len()", param.extent[0] / 3),
+                    false => {
+                        format!(
+                            "({} + {}) % {name}.len()",
+                            self.position_number(),
+                            param.extent[0] / 3
+                        )
+                    }
                 };
                 let value = self.expr(element);
                 self.line(&format!("{name}[{at}] = {value};"));
@@ -289,6 +295,12 @@ impl Writer {
             Kind::InOut if self.rng.chance(60) => self.assign(&format!("{name}[i]"), element),
             _ => self.store(&param),
         }
+    }
+
+    /// The number of the item's position.
+    fn position_number(&self) -> String {
+        let dims = self.ends.iter().enumerate().skip(1);
+        dims.fold("at0".to_owned(), |number, (dim, n)| format!("({number} * {n} + at{dim})"))
     }
 
     /// A line of values, which a function may print.

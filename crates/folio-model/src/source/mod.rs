@@ -165,14 +165,15 @@ pub fn generate(seed: u64) -> Case {
     }
     writer.launch(&offset, &range, group.as_deref());
     let instances = writer.instances();
-    let (hidden, last) = (writer.scattered(), writer.last);
+    let ends = writer.ends[writer.ends.len() - writer.hidden_ends()..].to_vec();
+    let hidden = Hiding { scattered: writer.scattered(), ends, twice: writer.last };
     let Writer { mut rng, params, text, inexact, .. } = writer;
     let (mut args, mut framed) = (vec![], vec![]);
     let (mut claims, mut turn, mut log) = (0..0, None, None);
     for param in &params {
         let count = param.extent.iter().product();
         if param.kind == Kind::Count {
-            (claims, turn) = hide(&hidden, last, &mut args, &mut framed);
+            (claims, turn) = hidden.hide(&mut args, &mut framed);
         }
         if let (Kind::Columns(_), Ty::Struct(_, fields)) = (param.kind, &param.element) {
             for num in fields {
@@ -198,29 +199,37 @@ pub fn generate(seed: u64) -> Case {
         });
     }
     if params.last().is_none_or(|param| param.kind != Kind::Count) {
-        (claims, turn) = hide(&hidden, last, &mut args, &mut framed);
+        (claims, turn) = hidden.hide(&mut args, &mut framed);
     }
     Case { seed, text, instances, inexact, offset, range, group, args, framed, claims, turn, log }
 }
 
-/// Adds the arguments that no source names: claims of views of these extents, and the turn of a
-/// kernel that runs twice.
-fn hide(
-    scattered: &[Vec<usize>],
+/// The arguments that no source names.
+struct Hiding {
+    /// The extents of what is scattered, which has claims.
+    scattered: Vec<Vec<usize>>,
+    /// The ends of the launch's items, in the dimensions but the first.
+    ends: Vec<usize>,
+    /// The kernel runs twice, and is told which turn it is.
     twice: bool,
-    args: &mut Vec<Arg>,
-    framed: &mut Vec<bool>,
-) -> (Range<usize>, Option<usize>) {
-    let first = args.len();
-    args.extend(scattered.iter().map(|extent| Arg::View {
-        extent: extent.iter().map(|n| *n as u64).collect(),
-        bytes: vec![0; extent.iter().product::<usize>() * size_of::<u32>()],
-    }));
-    let claims = first..args.len();
-    let turn = twice.then_some(args.len());
-    args.extend(turn.map(|_| Arg::Scalar(0u32.to_le_bytes().to_vec())));
-    framed.resize(args.len(), false);
-    (claims, turn)
+}
+
+impl Hiding {
+    /// Adds them. Which are claims, and which one the turn.
+    fn hide(&self, args: &mut Vec<Arg>, framed: &mut Vec<bool>) -> (Range<usize>, Option<usize>) {
+        let word = |number: usize| Arg::Scalar((number as u32).to_le_bytes().to_vec());
+        let first = args.len();
+        args.extend(self.scattered.iter().map(|extent| Arg::View {
+            extent: extent.iter().map(|n| *n as u64).collect(),
+            bytes: vec![0; extent.iter().product::<usize>() * size_of::<u32>()],
+        }));
+        let claims = first..args.len();
+        args.extend(self.ends.iter().map(|end| word(*end)));
+        let turn = self.twice.then_some(args.len());
+        args.extend(turn.map(|_| word(0)));
+        framed.resize(args.len(), false);
+        (claims, turn)
+    }
 }
 
 /// The program of these cases: a module for each, and a `main` that gives all of them to a

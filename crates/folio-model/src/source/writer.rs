@@ -71,6 +71,8 @@ pub(super) struct Writer {
     pub written: Vec<String>,
     /// Items scatter, and the last one writes: the kernel runs twice.
     pub last: bool,
+    /// The ends of the launch's items.
+    pub ends: Vec<usize>,
     /// Integers are checked.
     pub checked: bool,
     /// The group holds tiles.
@@ -102,8 +104,7 @@ impl Writer {
         let twins = rng.chance(25).then(|| rng.pick(&TWINS));
         let left = if fit { rng.within(6, 14) } else { rng.within(1, 7) };
         let zone = if groups { Zone::Uniform } else { Zone::Items };
-        let line = !groups && !fit && rank == 1;
-        let (last, checked) = (line && rng.chance(12), !groups && rng.chance(6));
+        let (last, checked) = (!groups && !fit && rng.chance(12), !groups && rng.chance(6));
         Writer {
             rng,
             rank,
@@ -123,6 +124,7 @@ impl Writer {
             zone,
             written: vec![],
             last,
+            ends: vec![],
             checked,
             tiles: false,
             complete: false,
@@ -255,6 +257,7 @@ impl Writer {
     /// Parameters for this launch.
     pub fn declare(&mut self, offset: &[usize], range: &[usize], group: Option<&[usize]>) {
         let ends: Vec<_> = offset.iter().zip(range).map(|(a, b)| a + b).collect();
+        self.ends.clone_from(&ends);
         for at in 0..self.rng.below(3) {
             let element = match self.memory_type() {
                 _ if self.fit && at == 0 => Ty::Num(USIZE),
@@ -321,17 +324,20 @@ impl Writer {
         for at in 0..self.rng.within(1, 3) {
             let (name, element) = (format!("y{at}"), self.memory_type());
             let kind = self.rng.pick(&[Kind::Out, Kind::InOut]);
-            let line = self.rank == 1 && !self.groups && !self.fit;
+            let count = ends.iter().product::<usize>();
             match self.rng.below(10) {
                 _ if self.fit => self.param(&name, kind, element, ends.to_vec()),
                 _ if self.last => {
                     let kinds = [Kind::Out, Kind::Scatter, Kind::ScatterLast];
                     let kind = if at == 0 { Kind::ScatterLast } else { self.rng.pick(&kinds) };
-                    let more = if kind == Kind::Out { 0 } else { self.rng.below(3) };
-                    self.param(&name, kind, element, vec![ends[0] + more]);
+                    let extent = match kind {
+                        Kind::Out => ends.to_vec(),
+                        _ => vec![count + self.rng.below(3)],
+                    };
+                    self.param(&name, kind, element, extent);
                 }
-                8 if line => {
-                    let len = ends[0] + self.rng.below(3);
+                8 => {
+                    let len = count + self.rng.below(3);
                     self.param(&name, Kind::Scatter, element, vec![len]);
                 }
                 9 if !self.groups => {
@@ -388,9 +394,15 @@ impl Writer {
         list.extend(named.map(|param| format!("{}: {}", param.name, param.ty())));
         let of = self.generics();
         let checked = match (self.tiles, self.checked) {
-            (true, _) => "(group = [8, 8])",
-            (_, true) => "(checked)",
-            _ => "",
+            (true, _) => "(group = [8, 8])".to_owned(),
+            (_, true) => "(checked)".to_owned(),
+            _ if !self.groups && self.rng.chance(15) => {
+                let sizes = [1, 2, 3, 8, 16, 64];
+                let block: Vec<_> =
+                    (0..self.rank).map(|_| self.rng.pick(&sizes).to_string()).collect();
+                format!("(block = [{}])", block.join(", "))
+            }
+            _ => String::new(),
         };
         self.text += &format!("#[kernel{checked}]\npub fn k{of}({}) {{\n", list.join(", "));
         if self.generic {
@@ -409,6 +421,11 @@ impl Writer {
         self.twins.map_or(vec![String::new()], |[a, b]| [(a, 1), (b, 4)].map(of).to_vec())
     }
 
+    /// How many ends of the launch's items are arguments that no source names.
+    pub fn hidden_ends(&self) -> usize {
+        if self.scattered().is_empty() { 0 } else { self.rank - 1 }
+    }
+
     /// The extents of what is scattered.
     pub fn scattered(&self) -> Vec<Vec<usize>> {
         let scatters = |kind| matches!(kind, Kind::Scatter | Kind::ScatterLast);
@@ -423,7 +440,7 @@ impl Writer {
             "}}\n\npub fn launch{of}(rt: &Runtime, q: &Queue, given: &LaunchCase) -> folio::Result<()> {{\n"
         );
         let (mut passed, mut read, mut limit) = (vec![], vec![], String::new());
-        let hidden = self.scattered().len() + usize::from(self.last);
+        let hidden = self.scattered().len() + self.hidden_ends() + usize::from(self.last);
         let mut at = 0;
         for param in &self.params.clone() {
             let (name, element, rank) = (&param.name, param.element.name(), param.rank());

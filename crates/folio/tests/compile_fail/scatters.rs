@@ -26,13 +26,18 @@ fn elsewhere(y: Scatter<u32>, k: usize) {
 }
 
 #[kernel]
-fn of_a_plane(i: Item<2>, y: Scatter<u32, 2>) {
-    y[i] = 1;
+fn of_no_item(y: Scatter<u32>) {
+    y[0] = 1;
 }
 
 #[kernel(group = 8)]
 fn of_a_group(g: Group, y: Scatter<u32>) {
-    g.each(|i| y[i] = 1);
+    y[0] = 1;
+    g.once(|| y[1] = 2);
+    let sum = g.reduce::<Add>(|i| {
+        y[i] = 3;
+        i.index()
+    });
 }
 
 #[kernel]

@@ -110,6 +110,62 @@ pub(super) fn fields_are_columns(rig: &Rig) -> Outcome {
     })?)
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, DeviceType, Columns)]
+#[repr(C)]
+struct Left {
+    b_c: u32,
+    n: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, DeviceType, Columns)]
+#[repr(C)]
+struct Right {
+    c: u32,
+}
+
+#[device_fn]
+fn left<const ADD: u32, const BY: u32>(x: u32) -> Left {
+    Left { b_c: (x + ADD) * BY, n: x }
+}
+
+/// Columns of two parameters whose names and fields together are alike, and arms of a `match` that
+/// assign without braces.
+#[kernel]
+fn alike(i: Item, a: InOutColumns<Left>, a_b: InColumns<Right>, y: Out<u32>) {
+    match a_b[i].c % 4 {
+        0 => a[i] = left::<5, 2>(a_b[i].c),
+        1 => a[i] = Left { b_c: 1, n: a[i].n },
+        2 => a[i].n = 7,
+        _ => a[i].b_c += 3,
+    }
+    match a[i].n {
+        7 => y[i] = 70,
+        n => y[i] = n + a[i].b_c,
+    }
+}
+
+pub(super) fn columns_of_like_names_are_apart(rig: &Rig) -> Outcome {
+    let (b_c, n, c) = (data([N], |k| k as u32), data([N], |_| 4u32), data([N], |k| k as u32 * 3));
+    let none = data([N], |_| 0u32);
+    let args = vec![b_c.arg(), n.arg(), c.arg(), none.arg()];
+    fine(agree::<alike>(rig, &[N], args, |rt, queue| {
+        let left: Vec<Left> = (0..N).map(|k| Left { b_c: k as u32, n: 4 }).collect();
+        let right: Vec<Right> = (0..N).map(|k| Right { c: k as u32 * 3 }).collect();
+        let (mut a, a_b) = (Left::of_rows(rt, &left)?, Right::of_rows(rt, &right)?);
+        let mut y = rt.buffer(N)?;
+        queue.run(N, alike(&mut a, &a_b, &mut y))?;
+        let of = |c: u32| match c % 4 {
+            0 => Left { b_c: (c + 5) * 2, n: c },
+            1 => Left { b_c: 1, n: 4 },
+            2 => Left { b_c: c / 3, n: 7 },
+            _ => Left { b_c: c / 3 + 3, n: 4 },
+        };
+        let wanted: Vec<Left> = right.iter().map(|right| of(right.c)).collect();
+        assert_eq!(Left::rows(&a)?, wanted);
+        Ok(vec![contents(&a.b_c)?, contents(&a.n)?, contents(&a_b.c)?, contents(&y)?])
+    })?)
+}
+
 pub(super) fn indices_of_columns_are_computed_once(rig: &Rig) -> Outcome {
     let (a, b) = (data([N], |k| pair(k).a), data([N], |k| pair(k).b));
     let (c, d, none) = (data([N], |_| 0i32), data([N], |_| 0u32), data([N], |_| 0u32));

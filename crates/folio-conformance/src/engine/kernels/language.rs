@@ -670,3 +670,32 @@ pub(super) fn functions_fail_where_they_are(rig: &Rig) -> Outcome {
     ensure!(panicked.is_err(), "an assertion that fails is nothing");
     Ok(())
 }
+
+#[kernel(block = 48)]
+fn in_small_blocks(i: Item, x: In<u32>, y: Out<u32>) {
+    y[i] = x[i] * 3 + x[x.len() - 1 - i.index()];
+}
+
+#[kernel(block = [8, 1, 4096])]
+fn in_large_blocks(i: Item<3>, x: In<u32>, y: Out<u32, 3>) {
+    let (a, b, c) = i.pos();
+    y[i] = x[(a * 7 + b * 5 + c) % x.len()];
+}
+
+/// KRN-07: a block is a hint, whatever its size: results are those of any other.
+pub(super) fn blocks_are_a_hint(rig: &Rig) -> Outcome {
+    for n in [1, 47, 1000] {
+        let (x, y) = (data([n], |k| k as u32), data([n], |_| 0u32));
+        fine(agree::<in_small_blocks>(rig, &[n], vec![x.arg(), y.arg()], |rt, q| {
+            let (x, mut y) = (x.buffer(rt)?, y.buffer(rt)?);
+            q.run(n, in_small_blocks(&x, &mut y))?;
+            Ok(vec![contents(&y)?])
+        })?)?;
+    }
+    let (x, y) = (data([30], |k| k as u32), data([9, 5, 33], |_| 0u32));
+    fine(agree::<in_large_blocks>(rig, &[9, 5, 33], vec![x.arg(), y.arg()], |rt, q| {
+        let (x, mut y) = (x.buffer(rt)?, y.buffer(rt)?);
+        q.run([9, 5, 33], in_large_blocks(&x, &mut y))?;
+        Ok(vec![contents(&y)?])
+    })?)
+}

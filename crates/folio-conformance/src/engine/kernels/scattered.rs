@@ -52,6 +52,49 @@ fn last_in_rows(i: Item, at: In<u32>, y: ScatterLast<Pair, 2>, z: Scatter<u32>) 
     z[at.len() - 1 - i] = k as u32;
 }
 
+/// Items of two dimensions, whose launch does not begin at 0.
+#[kernel]
+fn spreads_planes(i: Item<2>, at: In<u32>, y: Scatter<u32>, z: Scatter<u32, 2>) {
+    let (r, c) = i.pos();
+    let [_, columns] = z.shape();
+    y[at[r * columns + c]] = (r * 100 + c) as u32;
+    z[(r, columns - 1 - c)] = at[r * columns + c];
+}
+
+#[kernel]
+fn last_of_boxes(i: Item<3>, at: In<u32>, y: ScatterLast<u32>) {
+    let (a, b, c) = i.pos();
+    y[at[(a * 4 + b) * 5 + c] % 7] = ((a * 4 + b) * 5 + c) as u32;
+}
+
+/// Groups: in phases, whose items may leave.
+#[kernel(group = 20)]
+fn spreads_groups(g: Group, at: In<u32>, y: Scatter<u32>, sums: OutGroup<u32>) {
+    let first = g.private(0u32);
+    g.each(|i| {
+        first[i] = i.index() as u32;
+        if at[i] % 3 == 0 {
+            return;
+        }
+        y[at[i]] = first[i];
+    });
+    let sum = g.reduce::<Add>(|i| first[i]);
+    g.each(|i| {
+        if at[i] % 3 == 0 {
+            y[at[i]] = sum;
+        }
+    });
+    sums[g] = sum;
+}
+
+#[kernel(group = [2, 5])]
+fn last_of_groups(g: Group<2>, at: In<u32>, y: ScatterLast<u32>) {
+    g.each(|i| {
+        let (r, c) = i.pos();
+        y[at[r * 10 + c] % 4] = (r * 10 + c) as u32;
+    });
+}
+
 const N: usize = 200;
 
 /// A permutation: 77 and 200 have no common factor.
@@ -145,6 +188,105 @@ pub(super) fn the_last_item_writes(rig: &Rig) -> Outcome {
     Ok(())
 }
 
+/// Items and groups of several dimensions have claims by the numbers of their positions.
+pub(super) fn planes_and_groups_scatter(rig: &Rig) -> Outcome {
+    let at: Vec<u32> = (0..N).map(anywhere).collect();
+    for device in 0..rig.rt.devices().len() {
+        let (rt, q) = (&rig.rt, rig.on(device)?);
+        let places = rt.buffer_from(&at)?;
+        let (mut y, mut z) = (rt.buffer::<u32, 1>(N)?, rt.buffer::<u32, 2>([10, 20])?);
+        let all = Items { offset: [1, 0], range: [9, 20], group: None };
+        q.run(all, spreads_planes(&places, &mut y, &mut z))?;
+        let (found, rows) = (y.to_vec()?, z.to_vec()?);
+        for (r, c) in (1..10).flat_map(|r| (0..20).map(move |c| (r, c))) {
+            ensure_eq!(found[at[r * 20 + c] as usize], (r * 100 + c) as u32);
+            ensure_eq!(rows[r * 20 + 19 - c], at[r * 20 + c]);
+        }
+        // Two boxes of one launch meet, and name positions by their numbers.
+        let mut same = at.clone();
+        same[150] = at[30];
+        let same = rt.buffer_from(&same)?;
+        let half = |first: usize| Items { offset: [first, 0], range: [5, 20], group: None };
+        let (upper, lower) = (half(0), half(5));
+        let ended = q.run_each([upper, lower], spreads_planes(&same, &mut y, &mut z))?.wait();
+        meet(ended, |first, second| (first, second) == (30, 150))?;
+
+        let mut last = rt.buffer::<u32, 1>(7)?;
+        q.run([3, 4, 5], last_of_boxes(&places, &mut last))?;
+        let wanted = |n: usize, of: usize| {
+            let mut wanted = vec![0; n];
+            (0..of).for_each(|k| wanted[at[k] as usize % n] = k as u32);
+            wanted
+        };
+        ensure_eq!(last.to_vec()?, wanted(7, 60));
+        let mut last = vec![0; 7];
+        last_of_boxes::host([3, 4, 5], &at, &mut last)?;
+        ensure_eq!(last, wanted(7, 60));
+
+        let (mut y, mut sums) = (rt.buffer::<u32, 1>(N)?, rt.buffer::<u32, 1>(N / 20)?);
+        q.run(N, spreads_groups(&places, &mut y, &mut sums))?;
+        let sum = |group: usize| (group * 20..group * 20 + 20).sum::<usize>() as u32;
+        let found = y.to_vec()?;
+        for k in 0..N {
+            let own = if at[k].is_multiple_of(3) { sum(k / 20) } else { k as u32 };
+            ensure_eq!((k, found[at[k] as usize]), (k, own));
+        }
+        ensure_eq!(sums.to_vec()?[3], sum(3));
+        let ended = q.run(N, spreads_groups(&same, &mut y, &mut sums))?.wait();
+        meet(ended, |first, second| (first, second) == (30, 150))?;
+        let mut last = rt.buffer::<u32, 1>(4)?;
+        q.run([20, 10], last_of_groups(&places, &mut last))?;
+        ensure_eq!(last.to_vec()?, wanted(4, N));
+    }
+    Ok(())
+}
+
+/// A scatter in a command group is all that the group does: submitted, or a node of a graph, which
+/// clears its claims in each run.
+pub(super) fn groups_and_nodes_scatter(rig: &Rig) -> Outcome {
+    let (q, graph) = graph(rig)?;
+    let (rt, places) = (&rig.rt, (0..N).map(anywhere).collect::<Vec<u32>>());
+    let (at, x) = (rt.buffer_from(&places)?, rt.buffer_from(&[1.0f32; N])?);
+    let (y, n) = (rt.buffer::<f32, 1>(N)?.into_shared(), rt.buffer::<u32, 1>(N)?.into_shared());
+    let done = q.submit(|cg| {
+        cg.label("named").run(N, spreads(&at, &x, &y));
+        Ok(())
+    })?;
+    q.submit(|cg| {
+        cg.after(&done).run(N, last_of(&at, &x, &y, &n));
+        Ok(())
+    })?
+    .wait()?;
+    ensure_eq!(y.to_vec()?, [1.0; N]);
+
+    let cleared = graph.add(|cg| cg.fill(&y, 0.0))?;
+    let scattered = graph.add(|cg| cg.run(N, spreads(&at, &x, &y)))?;
+    let last = graph.add_after(&[scattered], |cg| cg.run(N, last_of(&at, &x, &y, &n)))?;
+    ensure_eq!(graph.predecessors(scattered)?, [cleared]);
+    ensure!(graph.predecessors(last)?.contains(&scattered), "it comes after");
+    let all = graph.finalize()?;
+    for _ in 0..3 {
+        q.run_graph(&all)?;
+    }
+    ensure_eq!((y.to_vec()?, n.to_vec()?[5]), (vec![1.0; N], places[5] + 1));
+    // A condition's body, and a node that is described again, are one command.
+    let (at, x) = (at.into_shared(), x.into_shared());
+    let of_node = (at.clone(), x.clone(), y.clone());
+    let updated = graph.add_updatable(&[], move |cg| {
+        let (at, x, y) = &of_node;
+        cg.run(N, spreads(at, x, y));
+        Ok(())
+    });
+    refused!(updated, Error::LaunchRange { .. });
+    let other = q.submit(|cg| {
+        cg.read(&at);
+        cg.run(N, spreads(&at, &x, &y));
+        Ok(())
+    });
+    refused!(other, Error::LaunchRange { .. });
+    Ok(())
+}
+
 /// In blocks, fused or not, in a graph's runs, limited by a count, and over several boxes: claims
 /// are those of a launch.
 pub(super) fn launches_have_claims_of_their_own(rig: &Rig) -> Outcome {
@@ -212,13 +354,11 @@ fn meet<T>(ended: Result<T, Error>, such: impl Fn(usize, usize) -> bool) -> Outc
 pub(super) fn what_cannot_scatter_is_refused(rig: &Rig) -> Outcome {
     let (rt, q) = (&rig.rt, rig.on(0)?);
     let (at, x, mut y) = (rt.buffer_from(&[0u32])?, rt.buffer_from(&[0f32])?, rt.buffer(1)?);
-    let in_group = q.submit(|cg| {
-        cg.run(1, spreads(&at, &x, &mut y));
-        Ok(())
-    });
-    refused!(in_group, Error::LaunchRange { .. });
     let last = u32::MAX as usize;
     refused!(q.run(last - 1..last + 1, spreads(&at, &x, &mut y)), Error::LaunchRange { .. });
     q.run(0, spreads(&at, &x, &mut y))?.wait()?;
+    let (mut of, mut z) = (rt.buffer(1)?, rt.buffer([1, 1])?);
+    let wide = Items { offset: [0, 1 << 20], range: [1 << 13, 1], group: None };
+    refused!(q.run(wide, spreads_planes(&at, &mut of, &mut z)), Error::LaunchRange { .. });
     Ok(())
 }

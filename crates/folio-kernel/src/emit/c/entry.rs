@@ -1,5 +1,6 @@
 //! Whole texts: head, types, functions, argument block, entry.
 
+use super::super::texts::most_threads;
 use super::abi::{Layout, Points, Threads, Word};
 use super::lacks::{Capabilities, Lacks, Needs};
 use super::phases::reductions;
@@ -15,9 +16,6 @@ const MOST_PRIVATE: u64 = 256;
 
 /// Statements of a body of which several vectors are worth what they take a compiler, at most.
 const SHORT: usize = 32;
-
-/// Threads of a block of an item kernel, at most.
-const BLOCK: u32 = 256;
 
 pub fn emit(kernel: &Kernel, form: Form, caps: &Capabilities) -> Result<Module, Lacks> {
     let module = text(kernel, None, form, caps)?;
@@ -78,7 +76,7 @@ fn text(
         Threads::Groups if kernel.shape.group > 0 => caps.block.min(kernel.shape.group),
         Threads::Groups => caps.block,
         Threads::Rows => 1,
-        Threads::Items { .. } | Threads::Linear => caps.block.min(BLOCK),
+        Threads::Items { .. } | Threads::Linear => most_threads(kernel, caps.block),
     };
     let memory =
         |kind: &ParamKind| matches!(kind, ParamKind::View { .. } | ParamKind::Reduce { .. });

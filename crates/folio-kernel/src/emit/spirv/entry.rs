@@ -4,6 +4,7 @@ use super::super::abi::{Layout, Points, Threads};
 use super::super::lacks::{Lacks, Needs};
 use super::super::names;
 use super::super::phases::reductions;
+use super::super::texts::most_threads;
 use super::body::returns;
 use super::flat::flattened;
 use super::turns::believes_ends;
@@ -12,9 +13,6 @@ use super::{Capabilities, Form, Module, reduce};
 use crate::ir::Kernel;
 use crate::soft::softened;
 use rspirv::spirv::Op;
-
-/// Threads of a block of an item kernel, at most.
-const BLOCK: u32 = 256;
 
 pub fn emit(kernel: &Kernel, form: Form, caps: &Capabilities) -> Result<Module, Lacks> {
     let needs = Needs::of(kernel);
@@ -55,7 +53,7 @@ pub fn emit(kernel: &Kernel, form: Form, caps: &Capabilities) -> Result<Module, 
     }
     let most_threads = match threads {
         Threads::Groups => caps.base.block,
-        _ => caps.base.block.min(BLOCK),
+        _ => most_threads(kernel, caps.base.block),
     };
     let layout = Layout {
         words: words.iter().map(|(word, _)| *word).collect(),

@@ -502,7 +502,7 @@ impl Writer<'_> {
         })];
         let kernel = Kernel {
             name: String::new(),
-            shape: Shape { rank: 1, groups: false, group: 0, tile: 1 },
+            shape: Shape { rank: 1, groups: false, group: 0, block: [0; 3], tile: 1 },
             types: Types::default(),
             params: vec![],
             vars: vec![],

@@ -1,6 +1,6 @@
 //! The modules of a kernel that launches choose among.
 
-use super::super::texts::{Texts, by_rank, narrowed};
+use super::super::texts::{Texts, block_of, narrowed};
 use super::{Capabilities, Form, Lacks, Module, emit};
 use crate::ir::Kernel;
 use crate::tile::{items_per_thread, tile};
@@ -8,7 +8,7 @@ use crate::tile::{items_per_thread, tile};
 /// Emits a kernel: with tests of indices, without them where that differs, and of several items for
 /// each thread where that is worth it.
 pub fn texts(kernel: &Kernel, capabilities: &Capabilities) -> Result<Texts<Module>, Lacks> {
-    let block = narrowed(by_rank(kernel.shape.rank), capabilities.base.block);
+    let block = narrowed(block_of(kernel), capabilities.base.block);
     let module = |kernel: &Kernel, checked| emit(kernel, Form { checked }, capabilities);
     let (checked, proved) = (module(kernel, true)?, module(kernel, false)?);
     let several = items_per_thread(kernel).filter(|_| !proved.layout.verdict);

@@ -94,6 +94,8 @@ pub struct Function {
     pub file: &'static str,
     /// Items of a group in each dimension, if the kernel says.
     pub group: &'static [usize],
+    /// Threads of a block that it would have in each dimension, if it says.
+    pub block: &'static [usize],
     /// What it asks of floats.
     pub floats: Floats,
     /// Whether launches in which a check is left are refused.

@@ -104,7 +104,7 @@ pub(crate) fn join(
 ) -> JoinedKernel {
     let kernel = Kernel {
         name: named(calls.iter().map(|call| &*call.call.kernel)),
-        shape: Shape { rank: joint.rank, groups: joint.groups, group: 0, tile: 1 },
+        shape: Shape { rank: joint.rank, groups: joint.groups, group: 0, block: [0; 3], tile: 1 },
         types: Types::default(),
         params: vec![],
         vars: vec![],

@@ -18,6 +18,7 @@ use super::tree::{At, Block, Expr, Pattern, Statement};
 use super::{Entry, Function, Text};
 use crate::build::Builder;
 use crate::fault::VerifyError;
+use crate::ir::verify::MOST_THREADS;
 use crate::ir::{Kernel, Label, ParamId, ParamKind, Place, Site, Value, VarId};
 use crate::op::Op;
 use crate::types::{Scalar, Type};
@@ -85,6 +86,19 @@ fn items_of_group(function: &Function) -> u32 {
     said.and_then(|items| items.try_into().ok()).unwrap_or(0)
 }
 
+/// Threads of a block, if the kernel says: the slowest dimension first.
+fn block(function: &Function) -> [u32; 3] {
+    let own = function.block;
+    let of = |n: &usize| u32::try_from(*n).unwrap_or(MOST_THREADS).clamp(1, MOST_THREADS);
+    let missing = 3usize.saturating_sub(own.len());
+    match own {
+        [] => [0; 3],
+        own => std::array::from_fn(|dim| {
+            dim.checked_sub(missing).and_then(|at| own.get(at)).map_or(1, of)
+        }),
+    }
+}
+
 /// The IR of a kernel.
 pub fn lower(function: &'static Function) -> Result<Kernel> {
     let table = (function.table)();
@@ -96,7 +110,7 @@ pub fn lower(function: &'static Function) -> Result<Kernel> {
     let (rank, uniform) = shape.unwrap_or((1, false));
     let builder = match uniform {
         true => Builder::groups(function.name, rank).of_group(items_of_group(function)),
-        false => Builder::items(function.name, rank),
+        false => Builder::items(function.name, rank).of_block(block(function)),
     };
     let frame = Frame::of(function, table, None);
     let (calls, bodies) = (vec![function], HashMap::new());

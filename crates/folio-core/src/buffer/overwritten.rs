@@ -4,7 +4,7 @@ use super::{AsPartMut, Part, SealedMut};
 use crate::element::DeviceType;
 
 /// Memory of which a launch writes every element. Fresh memory is not zeroed before such a launch,
-/// and contents elsewhere are not brought. If the launch fails, any bytes may be in it.
+/// and contents elsewhere are not brought.
 #[derive(Debug)]
 pub struct Overwritten<A>(A);
 

@@ -558,8 +558,9 @@ impl Hazards {
         }
     }
 
-    /// Tells where copies to `domain` have failed that may have brought what was no value.
-    pub(crate) fn spoilt_arrivals(
+    /// Tells where the memory on `domain` may hold what was no value: copies to it have failed that
+    /// may have brought that, or operations there that ran on it.
+    pub(crate) fn spoilt_memory(
         &self,
         range: &Box3,
         domain: DomainId,
@@ -567,8 +568,11 @@ impl Hazards {
         mut out: impl FnMut(&Box3),
     ) {
         self.map.visit(range, &mut |run, id| {
-            let arrivals = self.states.get(id as usize).into_iter().flat_map(|s| &s.arrivals);
-            if { arrivals }.any(|a| a.domain == domain && spoilt(a.stamp)) {
+            let Some(state) = self.states.get(id as usize) else { return };
+            let arrivals = state.arrivals.iter().map(|a| (a.domain, a.stamp));
+            let new = state.writers.iter().chain(&state.older).filter(|writer| !writer.healed);
+            let writers = new.map(|writer| (writer.domain, writer.stamp));
+            if arrivals.chain(writers).any(|(on, stamp)| on == domain && spoilt(stamp)) {
                 out(&run);
             }
         });

@@ -1,8 +1,7 @@
 //! The bytes of one buffer, and what is known of each.
 //!
 //! Bytes are *exact*, or *loose* (a discard did not write them: zero or any earlier value of them),
-//! or *wild* (computed from loose ones, or left by a failed command that took raw memory or was to
-//! overwrite it: nothing is known).
+//! or *wild* (computed from loose ones, or raw memory left by a failed command: nothing is known).
 //! The outputs of a failed command are loose: it may have written some of it, on the right data,
 //! and nothing else. That tells values from memory in which nothing was, and from what was computed
 //! of it.

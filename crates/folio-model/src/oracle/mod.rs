@@ -421,10 +421,6 @@ impl<'a> Oracle<'a> {
             if failed.is_some() || access.mode.discards() {
                 storage.loosen(&access.view);
             }
-            // Memory that was to be overwritten is not zeroed before.
-            if failed.is_some() && access.mode == Mode::Overwrite {
-                storage.forget(&access.view);
-            }
             // A device's failure leaves pages without contents; USM shows that to raw commands.
             if failed.is_some() && storage.home.is_some() && self.leeway != Leeway::None {
                 storage.loosen_pages(&elements);

@@ -1,7 +1,7 @@
 //! The worst that safe code may do: errors, and nothing worse. BUF-07, DEP-05, ERR-04
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests, and panics on purpose")]
 
-use folio::buffer::{ReclaimError, ViewPolicy};
+use folio::buffer::{Overwritten, ReclaimError, ViewPolicy};
 use folio::cpu::CpuBackend;
 use folio::geom::{Box3, Dims};
 use folio::hal::Link;
@@ -482,4 +482,35 @@ fn memory_that_comes_back_after_a_loss_has_nothing_of_fresh_memory() {
         assert!(data.iter().all(|x| (0..4).contains(x)), "lost at {at}: {data:?}");
     }
     assert!(failed > 0, "no loss was met");
+}
+
+#[kernel]
+fn fails_at_once(i: Item, y: Out<i32>) {
+    assert!(i.index() > 8, "on purpose");
+    y[i] = 1;
+}
+
+/// BUF-07, POL-03: what a launch was to overwrite as a whole is not zeroed before. If it fails, the
+/// program's memory has nothing of the device's fresh memory.
+#[test]
+fn memory_that_was_to_be_overwritten_comes_back_without_fresh_memory() {
+    for turn in 0..64 {
+        let rt = Runtime::builder().backend(SimBackend::builder().build()).build().unwrap();
+        let q = rt.queue_on(&rt.devices()[0]).unwrap();
+        let policy = if turn % 2 == 0 { ViewPolicy::Async } else { ViewPolicy::SyncWriteback };
+        let (mut x, mut back) = rt.view(8, vec![1; 8], policy).unwrap();
+        // SAFETY: each launch that does not fail writes every element, and reads none.
+        let all = unsafe { Overwritten::new(&mut x) };
+        let failing = q.run(8, fails_at_once(all)).unwrap();
+        let read = x.to_vec();
+        if turn % 4 < 2 {
+            failing.wait().unwrap_err();
+        }
+        drop(x);
+        let came = match back.take() {
+            Ok(came) => came,
+            Err(ReclaimError { storage, .. }) => storage.unwrap(),
+        };
+        assert!(came.iter().all(|x| [0, 1].contains(x)), "turn {turn}: {came:?} {read:?}");
+    }
 }

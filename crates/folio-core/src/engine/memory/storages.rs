@@ -396,21 +396,28 @@ pub(in crate::engine) fn whole(
 }
 
 impl StorageState {
-    /// The parts of the program's memory that a failed copy may have filled with what a device's
-    /// fresh memory held. They are to be zeroed before the program sees them. Of memory that
-    /// operations use: none.
+    /// The parts of the program's memory that may hold what a device's fresh memory held, by copies
+    /// that failed. They are to be zeroed before the program sees them. Of memory that operations
+    /// use: none.
     fn torn(&self, timeline: &Timeline) -> Vec<FillRect> {
         let lent = self.alloc(DomainId::HOST).is_some_and(|alloc| alloc.owner == Owner::User);
         let mut torn = Vec::new();
         if !lent || self.only_read || self.in_use > 0 || timeline.failures.is_empty() {
             return torn;
         }
-        let (grid, pitch) = (&self.residency.grid, self.pitch());
-        let is_spoilt = |stamp| timeline.failures.spoilt(stamp);
-        let hazards = &self.residency.hazards;
-        hazards.spoilt_arrivals(&grid.all(), DomainId::HOST, &is_spoilt, |pages| {
+        let Residency { grid, hazards, defined, .. } = &self.residency;
+        let pitch = self.pitch();
+        let mut note = |pages: &Box3| {
             let rect = self.rect(DomainId::HOST, &grid.elements_of(pages));
             torn.extend(rect.map(|(dst, extent)| FillRect { dst, pitch, extent }));
+        };
+        let is_spoilt = |stamp| timeline.failures.spoilt(stamp);
+        hazards.spoilt_memory(&grid.all(), DomainId::HOST, &is_spoilt, &mut note);
+        // Where that was found before, nothing has been brought since.
+        defined.visit(&grid.all(), &mut |pages, on| {
+            if !on.contains(DomainId::HOST) {
+                note(&pages);
+            }
         });
         torn
     }

@@ -29,7 +29,7 @@ impl Lower {
                 Some(Entry::Place(_)) => self.place(arg)?,
                 _ => {
                     let value = self.expr(arg)?;
-                    self.settle(value)?
+                    self.resolve(value)?
                 }
             });
         }
@@ -56,7 +56,7 @@ impl Lower {
         let mut given = Vec::with_capacity(args.len());
         for arg in args {
             let value = self.expr(arg)?;
-            given.push(self.settle(value)?);
+            given.push(self.resolve(value)?);
         }
         self.applied(&closure, given)
     }
@@ -74,7 +74,7 @@ impl Lower {
         let (pattern, gives) = &*closure.of;
         self.bind(pattern, Operand::Tuple(given))?;
         let given = self.expr(gives)?;
-        let given = self.settle(given)?;
+        let given = self.resolve(given)?;
         (self.frame, self.calls) = (outer, calls);
         Ok(given)
     }

@@ -67,7 +67,7 @@ impl Lower {
             Expr::Tuple(parts) => {
                 let part = |part| {
                     let given = self.expr(part)?;
-                    self.settle(given)
+                    self.resolve(given)
                 };
                 let parts: Result<Vec<_>> = parts.iter().map(part).collect();
                 Ok(Operand::Tuple(parts?))

@@ -323,18 +323,18 @@ impl Lower {
             // A place would be read too late: its variable may change, or end.
             Some(tail) => {
                 let given = self.expr(tail)?;
-                self.settle(given)
+                self.resolve(given)
             }
             None => Ok(Operand::Unit),
         }
     }
 
     /// The same with every place loaded.
-    fn settle(&mut self, given: Operand) -> Result<Operand> {
+    fn resolve(&mut self, given: Operand) -> Result<Operand> {
         match given {
             Operand::Place(..) => Ok(Operand::Value(self.value(given)?)),
             Operand::Tuple(parts) => {
-                let parts: Result<Vec<_>> = parts.into_iter().map(|p| self.settle(p)).collect();
+                let parts: Result<Vec<_>> = parts.into_iter().map(|p| self.resolve(p)).collect();
                 Ok(Operand::Tuple(parts?))
             }
             other => Ok(other),
@@ -378,8 +378,8 @@ impl Lower {
             (Pattern::Wild, _) => Ok(()),
             (Pattern::Tuple(parts), Operand::Unit) if parts.is_empty() => Ok(()),
             (Pattern::Local(local, false), given) => {
-                let settled = self.settle(given)?;
-                self.frame.locals.insert(*local, settled);
+                let resolved = self.resolve(given)?;
+                self.frame.locals.insert(*local, resolved);
                 Ok(())
             }
             (

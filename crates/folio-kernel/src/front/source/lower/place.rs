@@ -82,7 +82,7 @@ impl Lower {
     pub(super) fn index(&mut self, base: &Expr, index: &Expr, at: At) -> Result<Operand> {
         let given = self.element(base, index, at)?;
         // Loaded at once: what follows may store there.
-        self.settle(given)
+        self.resolve(given)
     }
 
     pub(super) fn element(&mut self, base: &Expr, index: &Expr, at: At) -> Result<Operand> {

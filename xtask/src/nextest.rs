@@ -31,6 +31,9 @@ pub fn run(
     let mut command = cargo(root, &["nextest", "run", "--profile", PROFILE, "--no-fail-fast"]);
     command.args(["--color", "never", "--no-tests", "pass"]).args(words).args(filters);
     command.args(["--test-threads", &at_once().to_string()]);
+    // OpenCL's software driver takes a second to optimise a kernel, of which the suites have a
+    // thousand; the matrix and the examples run optimised ones.
+    command.env("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable");
     command.envs(variables.iter().map(|(k, v)| (k, v)));
     let (ok, shown) = process::stream(&mut command, Take::ShownErrors)?;
     let summary = shown.lines().rev().find_map(summary);

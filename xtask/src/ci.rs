@@ -272,7 +272,8 @@ mod tests {
         let words = ["tree", "--package", "folio-conformance", "--edges", "normal", "--offline"];
         let tree = process::capture(&mut cargo(&root, &words)).unwrap();
         assert!(tree.contains("folio-interp "), "{tree}");
-        for other in ["folio-model ", "folio-cpu ", "folio-layers ", "folio-opencl "] {
+        // The layers come with `folio`, which keeps launches that fail by one of them.
+        for other in ["folio-model ", "folio-cpu ", "folio-opencl "] {
             assert!(!tree.contains(other), "{other}: {tree}");
         }
     }

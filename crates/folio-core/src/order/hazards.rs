@@ -537,12 +537,12 @@ impl Hazards {
         self.update(range, &mut |state| state.arrivals.iter_mut().for_each(|a| a.live = false));
     }
 
-    /// Forgets the arrivals of `range` that have failed, and tells where that was.
+    /// Forgets the arrivals of `range` that have failed, and tells which and where that was.
     pub(crate) fn take_failed(
         &mut self,
         range: &Box3,
         failed: &dyn Fn(Stamp) -> bool,
-        mut out: impl FnMut(Box3, DomainId),
+        mut out: impl FnMut(Box3, DomainId, Stamp),
     ) {
         let mut any = false;
         self.map.visit(range, &mut |run, id| {
@@ -550,7 +550,7 @@ impl Hazards {
             let arrivals = state.into_iter().flat_map(|s| &s.arrivals);
             for arrival in arrivals.filter(|a| failed(a.stamp)) {
                 any = true;
-                out(run, arrival.domain);
+                out(run, arrival.domain, arrival.stamp);
             }
         });
         if any {

@@ -405,20 +405,23 @@ impl StorageState {
         if !lent || self.only_read || self.in_use > 0 || timeline.failures.is_empty() {
             return torn;
         }
-        let Residency { grid, hazards, defined, .. } = &self.residency;
+        let Residency { grid, hazards, defined, spoilt_on_host, .. } = &self.residency;
         let pitch = self.pitch();
-        let mut note = |pages: &Box3| {
-            let rect = self.rect(DomainId::HOST, &grid.elements_of(pages));
+        let mut note = |elements: &Box3| {
+            let rect = self.rect(DomainId::HOST, elements);
             torn.extend(rect.map(|(dst, extent)| FillRect { dst, pitch, extent }));
         };
         let is_spoilt = |stamp| timeline.failures.spoilt(stamp);
-        hazards.spoilt_memory(&grid.all(), DomainId::HOST, &is_spoilt, &mut note);
-        // Where that was found before, nothing has been brought since.
-        defined.visit(&grid.all(), &mut |pages, on| {
-            if !on.contains(DomainId::HOST) {
-                note(&pages);
-            }
+        hazards.spoilt_memory(&grid.all(), DomainId::HOST, &is_spoilt, |pages| {
+            note(&grid.elements_of(pages));
         });
+        for elements in spoilt_on_host {
+            defined.visit(&grid.pages_of(elements), &mut |pages, on| {
+                if !on.contains(DomainId::HOST) {
+                    note(&grid.elements_of(&pages).intersect(elements));
+                }
+            });
+        }
         torn
     }
 

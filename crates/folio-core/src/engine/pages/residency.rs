@@ -12,6 +12,9 @@ use crate::order::stamp::Stamp;
 use crate::pages::{DomainId, DomainSet, PageMap};
 use smallvec::SmallVec;
 
+/// So many parts that the host's memory has got wrong are told apart.
+const MOST_SPOILT: usize = 64;
+
 /// How a stamp stands.
 pub(crate) type Outcomes<'a> = &'a dyn Fn(Stamp) -> Outcome;
 
@@ -32,6 +35,9 @@ pub(crate) struct Residency {
     /// Operations may be at work still on memory that holds nothing any more: a copy or fill has
     /// failed, and they for it; or the contents were [forgotten](Self::forget) behind them.
     pub(in crate::engine) broken: bool,
+    /// Elements of which the host's memory has got what was no value. Some may have got values
+    /// since: their pages are defined there.
+    pub(in crate::engine) spoilt_on_host: Vec<Box3>,
     /// Operations that used memory on a domain while that was another storage's. They come before
     /// copies to it, and before commands that need no copy.
     earlier: Vec<(DomainId, Stamp)>,
@@ -51,6 +57,7 @@ impl Residency {
             switches: SmallVec::new(),
             changes: 0,
             broken: false,
+            spoilt_on_host: Vec::new(),
             earlier: Vec::new(),
             pieces: Pieces::new(grid.pages),
         }
@@ -484,9 +491,19 @@ impl Residency {
     ) -> bool {
         let failed = |s| known(s) == Outcome::Failed;
         let mut on_host = false;
-        let Residency { hazards, tracker, defined, broken, changes, .. } = self;
-        hazards.take_failed(pages, &failed, |run, domain| {
+        let Residency { hazards, tracker, defined, broken, changes, spoilt_on_host, grid, .. } =
+            self;
+        let mut note = |run: &Box3| {
+            if spoilt_on_host.len() == MOST_SPOILT {
+                *spoilt_on_host = vec![Box3::whole(grid.dims)];
+            }
+            spoilt_on_host.push(grid.elements_of(run));
+        };
+        hazards.take_failed(pages, &failed, |run, domain, stamp| {
             on_host |= domain.is_host();
+            if domain.is_host() && is_spoilt(stamp) {
+                note(&run);
+            }
             *broken = true;
             *changes += 1;
             defined.update(&run, &mut |_, set: DomainSet| set.without(domain));
@@ -494,6 +511,9 @@ impl Residency {
         });
         hazards.take_spoilt(pages, &failed, is_spoilt, |run, domain| {
             on_host |= domain.is_host();
+            if domain.is_host() {
+                note(&run);
+            }
             *broken = true;
             *changes += 1;
             defined.update(&run, &mut |_, set: DomainSet| set.without(domain));

@@ -259,7 +259,7 @@ fn a_planted_missing_write_after_read_edge_shows() {
 /// Where failed arrivals were.
 fn failed(hazards: &mut Hazards, stamps: &[Stamp]) -> Vec<Box3> {
     let (all, mut gone) = (Box3::whole([1, 1, 4]), Vec::new());
-    hazards.take_failed(&all, &|s| stamps.contains(&s), |pages, _| gone.push(pages));
+    hazards.take_failed(&all, &|s| stamps.contains(&s), |pages, _, _| gone.push(pages));
     gone
 }
 

@@ -276,12 +276,23 @@ pub fn sort_by_key<K: Key, T: DeviceType + Value>(
     mut keys: impl AsPartMut<K, 1>,
     mut values: impl AsPartMut<T, 1>,
 ) -> Result<()> {
-    let (mut keys, values) = (keys.slice_all_mut(), values.slice_all_mut());
+    let (keys, values) = (keys.slice_all_mut(), values.slice_all_mut());
     of_one_length("sort_by_key", values.len(), keys.len())?;
+    put_by_key(q, direction, keys, values, MOST)
+}
+
+/// Sorts keys, and values along with them, whose numbers have 32 bits if they are `most` at most.
+fn put_by_key<K: Key, T: DeviceType + Value>(
+    q: &Queue,
+    direction: Direction,
+    mut keys: SliceMut<'_, K>,
+    values: SliceMut<'_, T>,
+    most: usize,
+) -> Result<()> {
     // A constant, so that the sort is not compiled for values that it never moves.
     if const { size_of::<T>() <= MOVED_BYTES } {
         sorted(q, direction, &mut keys, Some(values))
-    } else if keys.len() <= MOST {
+    } else if keys.len() <= most {
         sort_then_move::<K, T, u32>(q, direction, keys, values)
     } else {
         sort_then_move::<K, T, u64>(q, direction, keys, values)
@@ -451,6 +462,15 @@ mod tests {
                 let mut wanted: Vec<u64> = (0..n as u64).collect();
                 wanted.sort_by_key(|at| keys[*at as usize]);
                 assert_eq!(order.to_vec()?, wanted, "{n} in parts of {most}");
+
+                let values: Vec<[u64; 2]> = (0..n as u64).map(|k| [k, !k]).collect();
+                let (mut y, mut moved) = (rt.buffer_from(&keys)?, rt.buffer_from(&values)?);
+                let (all, values) = (y.slice_mut([0], [n])?, moved.slice_mut([0], [n])?);
+                // None may have numbers of 32 bits.
+                put_by_key(&q, Direction::Ascending, all, values, 0)?;
+                assert!(y.to_vec()?.is_sorted(), "{n} keys");
+                let wanted: Vec<_> = wanted.iter().map(|k| [*k, !*k]).collect();
+                assert_eq!(moved.to_vec()?, wanted, "values of {n}");
 
                 let mut bounds: Vec<u32> = (0..40).map(|k| k * n as u32 / 40).collect();
                 bounds.dedup();

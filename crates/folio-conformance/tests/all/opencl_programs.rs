@@ -78,10 +78,17 @@ impl Drop for Folder {
 #[track_caller]
 fn again(test: &str, variables: &[(&str, &str)]) {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", &format!("opencl_programs::{test}")]).envs(variables.iter().copied());
-    let output = command.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
+    command.envs(variables.iter().copied());
+    passes(test, &mut command);
+}
+
+/// What a test says that runs in another process.
+fn passes(test: &str, command: &mut Command) -> String {
+    let name = format!("opencl_programs::{test}");
+    let output = command.args(["--exact", &name, "--nocapture"]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success() && said.contains("1 passed"), "{output:?}");
+    said
 }
 
 fn at(folder: impl Into<PathBuf>) -> Cache {
@@ -227,7 +234,14 @@ fn held() -> [usize; 2] {
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[test]
 fn suite_cycles_opencl() {
+    // PoCL 3.1 keeps some 500 bytes of each program that its compiler does not optimise.
+    const FLAGS: &str = "POCL_EXTRA_BUILD_FLAGS";
     if !OPENCL.is_there() {
+        return;
+    }
+    if std::env::var_os(FLAGS).is_some() {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        print!("{}", passes("suite_cycles_opencl", command.env_remove(FLAGS)));
         return;
     }
     let (budget, start) = (Budget::of("CYCLES_OPENCL"), Instant::now());

@@ -1,5 +1,6 @@
 //! An allocator of the program that keeps count: what it gives comes back once.
 
+use folio_core::canary::Canary;
 use folio_core::memory::{HostAllocator, HostBlock};
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::collections::BTreeMap;
@@ -16,6 +17,7 @@ pub struct Pool {
     live: Mutex<BTreeMap<usize, Layout>>,
     given: AtomicUsize,
     wrong: AtomicUsize,
+    canary: Canary,
 }
 
 impl Pool {
@@ -23,7 +25,7 @@ impl Pool {
     pub fn new(room: usize) -> Arc<Pool> {
         let (refuses, live) = (AtomicBool::new(false), Mutex::default());
         let [given, wrong] = [0; 2].map(AtomicUsize::new);
-        Arc::new(Pool { room, refuses, live, given, wrong })
+        Arc::new(Pool { room, refuses, live, given, wrong, canary: Canary::new("an allocator") })
     }
 
     /// From now on it refuses, or gives again.
@@ -59,6 +61,7 @@ impl Pool {
 // SAFETY: memory of the global allocator, which is freed when it comes back for the first time.
 unsafe impl HostAllocator for Pool {
     fn allocate(&self, layout: Layout) -> Option<HostBlock> {
+        self.canary.runs();
         let mut live = self.live();
         if self.refuses.load(Ordering::SeqCst) || live.len() == self.room {
             return None;
@@ -76,6 +79,7 @@ unsafe impl HostAllocator for Pool {
     }
 
     unsafe fn deallocate(&self, at: NonNull<u8>, layout: Layout) {
+        self.canary.runs();
         if self.live().remove(&at.addr().get()) == Some(layout) {
             // SAFETY: it was allocated by this layout, and was out until now.
             unsafe { dealloc(at.as_ptr(), layout) };

@@ -2,6 +2,7 @@
 //! and nowhere else ([`tell`]).
 
 use crate::panics::contain;
+use crate::sync::{foreign_code, under_locks};
 use std::cell::Cell;
 use std::fmt::Display;
 use tracing::level_filters::{LevelFilter, STATIC_MAX_LEVEL};
@@ -42,9 +43,14 @@ pub(crate) fn in_subscriber() -> bool {
     IN_SUBSCRIBER.get()
 }
 
-/// Calls the subscriber, unless this thread is in it already. The caller holds no lock. For layers,
-/// too.
-pub fn tell(f: impl FnOnce()) {
+/// As [`tell`], for layers: within calls of theirs the engine may hold locks.
+pub fn tell_within(f: impl FnOnce()) {
+    under_locks(|| tell(f));
+}
+
+/// Calls the subscriber, unless this thread is in it already. The caller holds no lock.
+pub(crate) fn tell(f: impl FnOnce()) {
+    foreign_code("a subscriber");
     if !IN_SUBSCRIBER.replace(true) {
         contain(f);
         IN_SUBSCRIBER.set(false);
@@ -54,6 +60,7 @@ pub fn tell(f: impl FnOnce()) {
 /// True when a subscriber wants to know of submissions. The caller holds no lock.
 #[inline]
 pub(crate) fn listening() -> bool {
+    foreign_code("a subscriber");
     Level::TRACE <= STATIC_MAX_LEVEL && Level::TRACE <= LevelFilter::current() && ask()
 }
 

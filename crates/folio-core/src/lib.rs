@@ -14,6 +14,9 @@ mod allocator;
 pub mod arguments;
 pub mod buffer;
 mod call;
+#[cfg(feature = "watch-locks")]
+#[doc(hidden)]
+pub mod canary;
 mod columns;
 mod coords;
 mod element;
@@ -93,7 +96,7 @@ pub mod combine {
     pub use folio_device::{Add, And, Max, Min, Mul, Or, Xor};
 }
 #[doc(hidden)]
-pub use foreign::tell as tell_subscriber;
+pub use foreign::tell_within as tell_subscriber;
 pub use graph::{Executable, Graph, Parameter, Recording};
 pub use group::{CommandGroup, Destination, EachRun, Read, ReadWrite, TaskResult, Write};
 pub use hal::Timing;

@@ -46,6 +46,8 @@ pub enum Planted {
     FirstFrame,
     /// To bring all boxes of what a part of a spread launch reads.
     FirstBox,
+    /// To unlock the ledger before values of the program's are dropped.
+    DropsUnderLock,
     /// Something that a plan of fusion does.
     #[cfg(feature = "planted")]
     Fusion(folio_kernel::fuse::Planted),

@@ -9,6 +9,7 @@ use loom::sync as source;
 #[cfg(not(loom))]
 use std::sync as source;
 
+use std::ops::{Deref, DerefMut};
 use std::sync::{PoisonError, TryLockError};
 use std::time::Instant;
 
@@ -51,7 +52,89 @@ impl<T> UnsafeCell<T> {
 #[derive(Debug, Default)]
 pub(crate) struct Mutex<T>(source::Mutex<T>);
 
-pub(crate) type MutexGuard<'a, T> = source::MutexGuard<'a, T>;
+/// A lock that its thread holds.
+pub(crate) struct MutexGuard<'a, T> {
+    // Goes first: the count is never less than what is held.
+    guard: source::MutexGuard<'a, T>,
+    held: Held,
+}
+
+impl<'a, T> MutexGuard<'a, T> {
+    #[inline]
+    fn new(guard: source::MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+        MutexGuard { guard, held: Held::new() }
+    }
+}
+
+impl<T> Deref for MutexGuard<'_, T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        &self.guard
+    }
+}
+
+impl<T> DerefMut for MutexGuard<'_, T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.guard
+    }
+}
+
+/// Counts a lock of the thread, where tests watch them.
+struct Held(());
+
+#[cfg(all(feature = "watch-locks", not(loom)))]
+thread_local! {
+    static HELD: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// How many locks of the engine this thread holds.
+#[cfg(feature = "watch-locks")]
+pub(crate) fn locks_held() -> usize {
+    #[cfg(loom)]
+    return 0;
+    #[cfg(not(loom))]
+    HELD.get()
+}
+
+impl Held {
+    #[inline(always)]
+    fn new() -> Held {
+        #[cfg(all(feature = "watch-locks", not(loom)))]
+        HELD.set(HELD.get() + 1);
+        Held(())
+    }
+}
+
+impl Drop for Held {
+    #[inline(always)]
+    fn drop(&mut self) {
+        #[cfg(all(feature = "watch-locks", not(loom)))]
+        HELD.set(HELD.get() - 1);
+    }
+}
+
+/// Calls code of the program's that may run under the locks that this thread holds, since it does
+/// nothing that would wait for them: they do not count meanwhile. The call does not panic.
+#[inline(always)]
+pub(crate) fn under_locks<R>(call: impl FnOnce() -> R) -> R {
+    #[cfg(all(feature = "watch-locks", not(loom)))]
+    let held = HELD.replace(0);
+    let result = call();
+    #[cfg(all(feature = "watch-locks", not(loom)))]
+    HELD.set(held);
+    result
+}
+
+/// Code of the program's is about to run: for tests that watch locks, which no thread may hold
+/// then.
+#[inline(always)]
+pub(crate) fn foreign_code(_what: &'static str) {
+    #[cfg(feature = "watch-locks")]
+    crate::canary::note(_what, "runs");
+}
 
 impl<T> Mutex<T> {
     pub(crate) fn new(value: T) -> Mutex<T> {
@@ -61,7 +144,7 @@ impl<T> Mutex<T> {
     pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
         #[cfg(test)]
         LOCKS.set(LOCKS.get() + 1);
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        MutexGuard::new(self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// `None` when somebody has it locked.
@@ -69,8 +152,8 @@ impl<T> Mutex<T> {
         #[cfg(test)]
         LOCKS.set(LOCKS.get() + 1);
         match self.0.try_lock() {
-            Ok(guard) => Some(guard),
-            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Ok(guard) => Some(MutexGuard::new(guard)),
+            Err(TryLockError::Poisoned(poisoned)) => Some(MutexGuard::new(poisoned.into_inner())),
             Err(TryLockError::WouldBlock) => None,
         }
     }
@@ -105,13 +188,15 @@ impl Condvar {
         guard: MutexGuard<'a, T>,
         until: Option<Instant>,
     ) -> MutexGuard<'a, T> {
-        match until {
+        let MutexGuard { guard, held } = guard;
+        drop(held);
+        MutexGuard::new(match until {
             None => self.0.wait(guard).unwrap_or_else(PoisonError::into_inner),
             Some(until) => {
                 let left = until.saturating_duration_since(Instant::now());
                 self.0.wait_timeout(guard, left).unwrap_or_else(PoisonError::into_inner).0
             }
-        }
+        })
     }
 }
 

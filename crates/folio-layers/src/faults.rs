@@ -170,13 +170,14 @@ impl FaultHandle {
         state.lost.extend(lost.map(|lost| (device, lost)));
     }
 
-    /// `device` takes no more operations, and is lost when those that it was given have ended.
+    /// `device` takes no more operations, and is lost when those that it was given have ended. They
+    /// are not waited for: the engine may hold locks that their kernels want.
     fn begin_to_lose(&self, device: u32) {
         let lost = || Lost::new(format!("injected loss of device {device}"));
         self.lock().going.entry(device).or_insert_with(lost);
     }
 
-    /// Counts a call that fails only by the loss of its device, which it does not wait for.
+    /// Counts a call that fails only by the loss of its device.
     fn count_loss(&self, site: Site, device: u32) {
         if self.count(site, Some(device), "").is_some() {
             self.begin_to_lose(device);
@@ -235,7 +236,7 @@ impl FaultHandle {
     fn count_call(&self, site: Site, device: u32, label: &str) -> Result<(), HalError> {
         match self.count(site, Some(device), label) {
             Some(Fault::Now(kind) | Fault::Later(kind)) => return Err(injected(kind)),
-            Some(Fault::Lose) => self.lose(device),
+            Some(Fault::Lose) => self.begin_to_lose(device),
             None => {}
         }
         self.check(device)
@@ -360,7 +361,7 @@ unsafe impl Hooks for Faults {
     fn operation(&self, lane: &LaneRef, head: &HeadRef<'_>, op: Op<'_>) -> Result<(), HalError> {
         let fault = self.0.count(Site::Op(op.kind()), Some(lane.device.index), head.inner.label);
         if matches!(fault, Some(Fault::Lose)) {
-            self.0.lose(lane.device.index);
+            self.0.begin_to_lose(lane.device.index);
         }
         if let Err(lost) = self.0.begin(lane, head.inner.tick) {
             // Lanes of devices that live may wait for this tick.

@@ -5,9 +5,11 @@
 mod common;
 
 use common::*;
+use folio_core::geom::Box3;
 use folio_core::hal::*;
 use folio_layers::{DeviceRef, HeadRef, Hooks, LaneRef, Layer, Report, Rule, Validate};
 use folio_sim::{DeviceSpec, SimBackend};
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -345,6 +347,47 @@ fn a_backend_whose_refused_operations_do_not_wait() {
     found(&report, &[]);
     assert_eq!(b.wait(1, None), Ok(true));
     found(&report, &[Rule::BackendCompleted]);
+}
+
+/// The layer waits for what a refused operation should have waited for, and that runs a kernel.
+#[test]
+fn kernels_in_waits_of_the_layer_may_use_it() {
+    struct Forgets;
+    // SAFETY: as for `Lies`.
+    unsafe impl Hooks for Forgets {
+        fn operation(
+            &self,
+            lane: &LaneRef,
+            head: &HeadRef<'_>,
+            op: Op<'_>,
+        ) -> Result<(), HalError> {
+            Lies { forgets: true, ..Lies::default() }.operation(lane, head, op)
+        }
+    }
+    struct Uses(Arc<dyn Lane>, Arc<AtomicU64>);
+    impl BlockKernel for Uses {
+        unsafe fn run(&self, _: &[ParamPtr], _: &Box3) -> Verdict {
+            self.0.flush();
+            self.1.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        }
+    }
+    let sim = SimBackend::builder().devices(2, DeviceSpec::new()).build();
+    let handle = sim.handle();
+    let (rig, report) = over(Layer::new(Forgets, Arc::new(sim)));
+    let (a, b, mem, runs) = (rig.lane(0), rig.lane(1), rig.alloc(1, 16), Arc::default());
+    let kernel = NativeKernel::new(Uses(b.clone(), Arc::clone(&runs)));
+    let (kernel, geometry) = (Cell::new(Some(kernel)), Geometry::new(1, [1, 1, 1000]));
+    let op = Op::Launch(KernelRef::Native(&kernel), &geometry, Args::new(&[]));
+    handle.hold(0, LaneKind::Compute);
+    a.enqueue(&head(1, &[]), op).unwrap();
+    assert!(fill(&b, 1, &[Wait { lane: &a, tick: 1 }], mem).is_err());
+    while b.completed() == Ok(0) {}
+    handle.release(0, LaneKind::Compute);
+    assert_eq!(runs.load(Ordering::Relaxed), 0);
+    assert_eq!(b.wait(1, None), Ok(true));
+    assert!(runs.load(Ordering::Relaxed) > 0);
+    found(&report, &[]);
 }
 
 #[test]

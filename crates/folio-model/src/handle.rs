@@ -5,8 +5,9 @@
 use crate::compute;
 use crate::lend::{self, Back, Words};
 use crate::program::{BufferSpec, Memory, Ty, View};
+use crate::watched::{Allocator, Trackers};
+use folio_core::canary::Canary;
 use folio_core::geom::linear;
-use folio_core::pages::DenseTrackers;
 use folio_core::{
     Buffer, BufferOptions, DeviceRef, DeviceType, Error, Moves, Queue, Result, Runtime, Shared,
     Slice, SliceMut, Usm, UsmPtr,
@@ -183,9 +184,10 @@ pub fn make(
         }
         Memory::Usm(device, kind) => {
             let (device, len) = (&rt.devices()[device], spec.dims[2]);
+            let owner = Canary::new("an owner of USM");
             Handle::Usm(Arc::new(Mutex::new(match spec.ty {
-                Ty::U32 => AnyUsm::U32(rt.usm(device, kind, len)?),
-                Ty::U64 => AnyUsm::U64(rt.usm(device, kind, len)?),
+                Ty::U32 => AnyUsm::U32(rt.usm(device, kind, len)?.keeping(owner)),
+                Ty::U64 => AnyUsm::U64(rt.usm(device, kind, len)?.keeping(owner)),
             })))
         }
         Memory::Over(_) => match spec.ty {
@@ -223,7 +225,10 @@ fn buffer<T: Elem, const D: usize>(
         options = options.page(cut::<D>(page));
     }
     if spec.dense {
-        options = options.tracker(Arc::new(DenseTrackers));
+        options = options.tracker(Arc::new(Trackers::default()));
+    }
+    if at % 3 == 1 && !spec.policy.is_view() {
+        options = options.allocator(Arc::new(Allocator::default()));
     }
     if let Some((dirty, priority)) = spec.evict {
         let how = if dirty { Evict::dirty() } else { Evict::clean() };

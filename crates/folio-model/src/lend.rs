@@ -2,6 +2,7 @@
 
 use crate::handle::{self, Elem};
 use crate::program::BufferSpec;
+use folio_core::canary::Canary;
 use folio_core::{
     Buffer, BufferOptions, Queue, Result, Runtime,
     buffer::{HostStorage, Policy, Reclaim, ReclaimError, ViewPolicy},
@@ -16,6 +17,7 @@ pub struct Words<T> {
     skip: usize,
     len: usize,
     of: PhantomData<T>,
+    _canary: Canary,
 }
 
 #[derive(Clone, Copy)]
@@ -26,7 +28,8 @@ impl<T: Elem> Words<T> {
     fn new(values: &[T], skip: usize) -> Words<T> {
         let bytes = size_of_val(values) + 8 * skip;
         let lines = vec![Line([0; 8]); bytes.div_ceil(64)].into_boxed_slice();
-        let mut words: Words<T> = Words { lines, skip, len: values.len(), of: PhantomData };
+        let (of, _canary) = (PhantomData, Canary::new("a storage"));
+        let mut words: Words<T> = Words { lines, skip, len: values.len(), of, _canary };
         // SAFETY: the lines have as many bytes, are aligned for any element, and are new.
         unsafe { words.as_mut_ptr().copy_from_nonoverlapping(values.as_ptr(), values.len()) };
         words

@@ -42,6 +42,7 @@ pub mod shrink;
 pub mod source;
 pub mod suite;
 pub mod typed;
+pub mod watched;
 pub mod world;
 
 pub use folio_interp::{exact, interp, rng};

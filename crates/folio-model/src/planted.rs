@@ -59,6 +59,8 @@ pub enum Bug {
     NoEviction,
     /// Linked memory does not change sides.
     DroppedSwitch,
+    /// Values of the program's are dropped under a lock.
+    DropsUnderLock,
 }
 
 /// Plants a bug in every backend and runtime.
@@ -74,6 +76,7 @@ impl Wrap for Planted {
         let bug = match self.0 {
             Bug::MissingAliasCheck => InEngine::AliasCheck,
             Bug::ScopeThatDoesNotWait => InEngine::ScopeWait,
+            Bug::DropsUnderLock => InEngine::DropsUnderLock,
             _ => return builder,
         };
         // SAFETY: kernels of the programs make no reference to an element that outlasts an

@@ -7,6 +7,7 @@ use crate::program::Program;
 use crate::run::{self, PATIENCE};
 use crate::shrink;
 use crate::world::Wrap;
+use folio_core::canary;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -107,15 +108,19 @@ pub fn cases(budget: Budget, threads: usize, case: &Case<'_>) -> (u64, Vec<Strin
                     if over || told >= 3 {
                         return;
                     }
-                    if let Err(why) = case(budget.seed.wrapping_add(at)) {
-                        wrong.lock().unwrap_or_else(PoisonError::into_inner).push(why);
-                    }
+                    let ended = case(budget.seed.wrapping_add(at));
+                    let mut wrong = wrong.lock().unwrap_or_else(PoisonError::into_inner);
+                    wrong.extend(ended.err());
+                    wrong.extend(canary::noted());
+                    drop(wrong);
                     done.fetch_add(1, Ordering::Relaxed);
                 }
             });
         }
     });
-    let wrong = wrong.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut wrong = wrong.into_inner().unwrap_or_else(PoisonError::into_inner);
+    // Of threads of the engine that have outlived their cases.
+    wrong.extend(canary::noted());
     (done.into_inner(), wrong)
 }
 

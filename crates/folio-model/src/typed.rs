@@ -3,6 +3,7 @@
 use crate::compute;
 use crate::handle::{Elem, Handle, cut, load, slice, slice_mut, store};
 use crate::program::{Access, Ends, Mode, Skip, View};
+use folio_core::canary::Canary;
 use folio_core::geom::linear;
 use folio_core::{CommandGroup, HostRead, HostWrite, Read, ReadWrite, Result, Write};
 use std::any::Any;
@@ -49,7 +50,9 @@ pub fn kernel<T: Elem, const D: usize, const N: usize, const M: usize, const K: 
         .map(|((reads, outs), inouts)| (reads, outs, inouts));
     let Some(args) = args else { return Ok(()) };
     let [_, rows, columns] = range;
+    let canary = Canary::new("a kernel");
     cg.host_kernel(cut::<D>(range), args, move |item, (ins, mut outs, mut inouts)| {
+        canary.runs();
         let position = item.position();
         let number = (0..D).fold(0, |n, d| n * [0, rows, columns][3 - D + d] + position[d]);
         let mut acc = compute::start(job.salt, number);
@@ -79,7 +82,7 @@ pub fn kernel<T: Elem, const D: usize, const N: usize, const M: usize, const K: 
 fn end_badly(ends: Ends) {
     if ends == Ends::Panics {
         // Not `panic!`: this one says nothing.
-        std::panic::resume_unwind(Box::new("planned"));
+        std::panic::resume_unwind(Box::new(Canary::new("the payload of a panic")));
     }
 }
 
@@ -93,8 +96,9 @@ fn work<R: Elem, W: Elem>(
     job: Job,
     read: Option<&HostRead<'_, R, 3>>,
     write: Option<(&mut HostWrite<'_, W, 3>, bool)>,
-    digest: &Digest,
+    (digest, canary): &(Digest, Canary),
 ) -> Outcome {
+    canary.runs();
     let rows = |r: &HostRead<'_, R, 3>| {
         let [slices, rows, _] = r.range();
         (0..slices * rows).filter_map(|i| r.row(i)).flatten().map(|v| v.wide()).collect::<Vec<_>>()
@@ -115,7 +119,11 @@ fn work<R: Elem, W: Elem>(
             }
         }
     }
-    if job.ends == Ends::Fails { Err(std::io::Error::other("planned")) } else { Ok(()) }
+    if job.ends == Ends::Fails {
+        Err(std::io::Error::other(Canary::new("the error of a task")))
+    } else {
+        Ok(())
+    }
 }
 
 /// The value that a host task writes at an item.
@@ -149,6 +157,7 @@ pub fn task<R: Elem, W: Elem>(
         })?),
         None => None,
     };
+    let digest = (digest, Canary::new("a task"));
     match (r, w) {
         (Some(r), Some(w)) => cg.host_task((r, w), move |(r, mut w)| {
             work::<R, W>(job, Some(&r), Some((&mut w, keep)), &digest)
@@ -197,7 +206,9 @@ pub fn by_address(
     write: Place,
     job: Job,
 ) {
+    let canary = Canary::new("a kernel or task");
     let one = move |item: usize| {
+        canary.runs();
         // SAFETY: programs order what is not ordered by accesses, and keep the memory.
         let input = read.map(|read| unsafe { read.values() }).unwrap_or_default();
         end_badly(job.ends);

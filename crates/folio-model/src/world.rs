@@ -4,6 +4,7 @@ use crate::interp::Interpreter;
 use crate::live::Live;
 use crate::program::{Action, BufferSpec, Choice, Config, Groups, QueueSpec, Sim};
 use crate::run::Record;
+use folio_core::canary::Canary;
 use folio_core::hal::{Backend, LaneKind, Link, MemoryHome};
 use folio_core::sched::{Candidate, Locality, RoundRobin, Scheduler, Task};
 use folio_core::{Cause, Event, Failure, Queue, Runtime, RuntimeBuilder, memory::Links};
@@ -184,9 +185,10 @@ impl World {
         }
         backends.extend(config.machines.iter().map(|machine| machine.backend()));
         let told: Arc<Mutex<Vec<ReportedFailure>>> = Arc::default();
-        let sink = told.clone();
+        let (sink, canary) = (told.clone(), Canary::new("the handler"));
         // The same physical device may be there by two backends.
         let mut builder = Runtime::builder().keep_twins().on_failure(move |failure| {
+            canary.runs();
             sink.lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .push(ReportedFailure::from(&**failure));
@@ -243,7 +245,7 @@ fn queue(rt: &Runtime, spec: &QueueSpec) -> folio_core::Result<Queue> {
         [one] => rt.queue_on(&all[*one]),
         some => {
             let devices: Vec<_> = some.iter().map(|d| all[*d].clone()).collect();
-            rt.queue_over(&devices, Recorded(spec.choice))
+            rt.queue_over(&devices, Recorded(spec.choice, Canary::new("a scheduler")))
         }
     }
 }
@@ -258,10 +260,11 @@ pub fn chosen() -> usize {
 }
 
 /// A scheduler that tells what it has chosen.
-struct Recorded(Choice);
+struct Recorded(Choice, Canary);
 
 impl Scheduler for Recorded {
     fn choose(&self, task: &Task<'_>, candidates: &[Candidate<'_>]) -> usize {
+        self.1.runs();
         let choice = match self.0 {
             Choice::Locality => Locality.choose(task, candidates),
             Choice::RoundRobin => RoundRobin.choose(task, candidates),

@@ -15,6 +15,7 @@ tests![
     linked_buffers_have_memory_of_an_allocator,
     memory_of_an_allocator_comes_back_whatever_happens,
     an_allocator_that_refuses_changes_nothing,
+    an_allocator_that_gave_nothing_goes_without_a_lock,
     lives_of_buffers_of_an_allocator,
 ];
 
@@ -82,6 +83,18 @@ fn linked_buffers_have_memory_of_an_allocator(rig: &Rig) -> Outcome {
     }
     rt.wait()?;
     is_back(&pool)
+}
+
+/// MPTR-01, ERR-04: a buffer without elements is the last that has its allocator, and has no memory
+/// of it. The pool's canary sees a lock.
+fn an_allocator_that_gave_nothing_goes_without_a_lock(rig: &Rig) -> Outcome {
+    let pool = Pool::new(usize::MAX);
+    let x: Buffer<i32> = rig.rt.buffer_with(0, of(&pool))?;
+    ensure_eq!(pool.given(), 0);
+    let gone = Arc::downgrade(&pool);
+    drop((pool, x));
+    ensure_eq!(gone.strong_count(), 0);
+    Ok(())
 }
 
 /// MPTR-01, ERR-02: with work under way, after a task that panics, and whichever handle goes first.

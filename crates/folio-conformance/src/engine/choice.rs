@@ -2,6 +2,7 @@
 
 use super::rig::*;
 use super::tests;
+use folio_core::canary::Canary;
 use folio_core::sched::{Candidate, Locality, RoundRobin, Scheduler, Task};
 use folio_core::{DeviceRef, Error, Selector};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -80,10 +81,11 @@ fn round_robin_takes_turns(rig: &Rig) -> Outcome {
 
 type Seen = Arc<Mutex<Vec<(String, Option<usize>, u64, Vec<u64>)>>>;
 
-struct Own(Seen, usize);
+struct Own(Seen, usize, Canary);
 
 impl Scheduler for Own {
     fn choose(&self, task: &Task<'_>, candidates: &[Candidate<'_>]) -> usize {
+        self.2.runs();
         let items = task.range.map(|r| r.iter().product());
         let bytes = candidates.iter().map(|c| c.bytes_to_move).collect();
         let seen = (task.label.to_owned(), items, task.sequence, bytes);
@@ -98,7 +100,8 @@ fn users_schedulers_are_asked_and_checked(rig: &Rig) -> Outcome {
     let last = devices.len() - 1;
     for (answer, expect) in [(last, last), (devices.len(), 0), (usize::MAX, 0)] {
         let seen = Seen::default();
-        let q = rig.rt.queue_over(&devices, Own(seen.clone(), answer))?;
+        let q =
+            rig.rt.queue_over(&devices, Own(seen.clone(), answer, Canary::new("a scheduler")))?;
         let mut x = rig.rt.buffer_from(&[1; 25])?;
         let call = fails(0, &mut x);
         let event = q.submit(|cg| {

@@ -2,6 +2,7 @@
 
 use super::rig::*;
 use super::tests;
+use folio_core::canary::Canary;
 use folio_core::{Event, Queue, Status};
 use std::future::Future;
 use std::pin::pin;
@@ -70,17 +71,18 @@ fn waits_time_out(rig: &Rig) -> Outcome {
     Ok(())
 }
 
-struct Unpark(Thread);
+struct Unpark(Thread, Canary);
 
 impl Wake for Unpark {
     fn wake(self: Arc<Self>) {
+        self.1.runs();
         self.0.unpark();
     }
 }
 
 /// Runs a future to its end. Only its waker makes it look again.
 pub(super) fn block_on<F: Future>(future: F) -> Result<F::Output, Stop> {
-    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let waker = Waker::from(Arc::new(Unpark(std::thread::current(), Canary::new("a waker"))));
     let mut future = pin!(future);
     let start = std::time::Instant::now();
     loop {

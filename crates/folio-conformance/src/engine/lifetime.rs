@@ -2,6 +2,7 @@
 
 use super::rig::*;
 use super::tests;
+use folio_core::canary::Canary;
 use folio_core::{Error, Queue, Runtime, UsmKind, buffer::ViewPolicy};
 use std::any::Any;
 use std::sync::Arc;
@@ -40,9 +41,13 @@ impl Life {
 
 pub(super) fn mortal(rig: &Rig) -> Result<(Runtime, Life), Stop> {
     let life = Arc::new(());
-    let own = life.clone();
+    let (own, canary) = (life.clone(), Canary::new("the handler"));
     // The engine owns the handler.
-    let rt = rig.builder().on_failure(move |_| drop(own.clone())).build()?;
+    let handler = move |_: &_| {
+        canary.runs();
+        drop(own.clone());
+    };
+    let rt = rig.builder().on_failure(handler).build()?;
     Ok((rt, Life(life)))
 }
 

@@ -47,6 +47,7 @@ mod writebacks;
 use crate::case;
 pub use crate::suite::Summary;
 use crate::suite::{Outcome, Stop};
+use folio_core::canary;
 use folio_core::hal::Backend;
 use rig::{PATIENCE, Rig};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -162,5 +163,9 @@ fn run_one(factory: &Factory, test: fn(&Rig) -> Outcome) -> Outcome {
     if let Err(error) = std::thread::Builder::new().name("conformance".into()).spawn(body) {
         return Err(Stop::Failed(format!("no thread: {error}")));
     }
-    told.recv_timeout(PATIENCE).unwrap_or_else(|_| Err(Stop::Failed("hangs".into())))
+    let outcome = told.recv_timeout(PATIENCE).unwrap_or_else(|_| Err(Stop::Failed("hangs".into())));
+    match canary::noted().pop() {
+        Some(note) => Err(Stop::Failed(note)),
+        None => outcome,
+    }
 }

@@ -4,6 +4,7 @@ use super::Factory;
 pub(super) use super::kernels::copies;
 pub(super) use super::steps::*;
 pub(super) use crate::suite::{Outcome, Stop, ensure, ensure_eq, unsupported};
+use folio_core::canary::Canary;
 use folio_core::hal::MemoryHome;
 use folio_core::{
     Buffer, BufferOptions, Cause, DeviceRef, DeviceType, Error, Event, Failure, Queue, Runtime,
@@ -138,8 +139,8 @@ pub(super) fn read_into(q: &Queue, x: &Buffer<i32>, y: &mut Buffer<i32>) -> Resu
 #[derive(Default)]
 pub(super) struct Gate(Arc<AtomicBool>);
 
-/// The other end of a [`Gate`].
-pub(super) struct Door(Arc<AtomicBool>);
+/// The other end of a [`Gate`]. Its canary stands for what a task captures.
+pub(super) struct Door(Arc<AtomicBool>, Canary);
 
 impl Gate {
     pub(super) fn new() -> Gate {
@@ -147,7 +148,7 @@ impl Gate {
     }
 
     pub(super) fn door(&self) -> Door {
-        Door(self.0.clone())
+        Door(self.0.clone(), Canary::new("a task"))
     }
 
     pub(super) fn open(&self) {
@@ -163,6 +164,7 @@ impl Drop for Gate {
 
 impl Door {
     pub(super) fn pass(&self) {
+        self.1.runs();
         let start = Instant::now();
         while !self.0.load(Ordering::Acquire) && start.elapsed() < PATIENCE {
             std::thread::sleep(Duration::from_micros(50));

@@ -3,6 +3,7 @@
 
 use super::rig::*;
 use super::tests;
+use folio_core::canary::Canary;
 use folio_core::geom::{Box3, Dims};
 use folio_core::pages::{DenseTrackers, DomainId, DomainSet, PageTracker, PageTrackerFactory};
 use folio_core::{Buffer, BufferOptions, Destination, Error, UsmKind};
@@ -75,7 +76,7 @@ impl PageTracker for Lying {
                 out(Box3::whole(self.pages.map(|n| n + 100)), DomainSet::of(DomainId(1)));
             }
             Lie::Nothing => {}
-            Lie::Panics => panic!("a tracker panics"),
+            Lie::Panics => std::panic::panic_any(Canary::new("a tracker's panic")),
         }
     }
     fn set(&mut self, _: &Box3, _: DomainSet) {}

@@ -3,11 +3,12 @@
 use crate::error::{Error, Label, Result};
 use crate::event::Event;
 use crate::panics::contain;
+use crate::sync::{Condvar, Mutex, MutexGuard};
 use std::fmt;
 use std::future::Future;
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::pin::Pin;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 /// Gives back the storage of an owned view: a future, with a [`take`](Self::take) that waits.
@@ -104,13 +105,15 @@ enum Last {
 
 impl<O> ReclaimCell<O> {
     fn lock(&self) -> MutexGuard<'_, ReclaimState<O>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 
 impl<O: Send> EndListener for ReclaimCell<O> {
     fn ends_with(&self, event: Event) {
-        self.lock().last = Last::Gone(event);
+        let old = std::mem::replace(&mut self.lock().last, Last::Gone(event));
+        // Without the lock: an event may be the last that keeps the runtime.
+        drop(old);
     }
 
     fn has_no_handle(&self) {
@@ -226,7 +229,7 @@ impl<O> Reclaim<O> {
             if state.held {
                 return refused(Error::InUse { buffer: label() });
             }
-            state = self.shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.shared.changed.wait_until(state, None);
         }
     }
 

@@ -36,7 +36,7 @@ use crate::metrics::Hold;
 use crate::order::stamp::{LaneId, Stamp};
 use crate::pages::PageTrackerFactory;
 use crate::panics::contain;
-use crate::planted::Plant;
+use crate::planted::{Plant, Planted};
 use crate::sync::atomic::{AtomicBool, AtomicU64};
 use crate::sync::{Condvar, Mutex, MutexGuard};
 use crate::tune::Tunings;
@@ -131,7 +131,10 @@ impl Engine {
             timeline.thin_failures(storages, queues);
         }
         if !ledger.outbox.is_routine() {
-            let outbox = std::mem::take(&mut ledger.outbox);
+            let mut outbox = std::mem::take(&mut ledger.outbox);
+            if self.plant.is(Planted::DropsUnderLock) {
+                outbox.leftovers.retain(Leftover::is_view);
+            }
             drop(ledger);
             return self.deliver(outbox);
         }
@@ -171,8 +174,8 @@ impl Engine {
         }
         drop(outbox.staging);
         // The program may wait for these in code of its own that comes next.
-        let is_view = |leftover: &Leftover| matches!(leftover, Leftover::View(_));
-        let (views, leftovers): (Vec<_>, Vec<_>) = outbox.leftovers.into_iter().partition(is_view);
+        let (views, leftovers): (Vec<_>, Vec<_>) =
+            outbox.leftovers.into_iter().partition(Leftover::is_view);
         for view in views {
             contain(|| {
                 if let Leftover::View(storage) = view {

@@ -108,7 +108,9 @@ impl Validate {
     /// Checks that what refused operations waited for has been reached, of those that have ended. A
     /// lane may show its ends late, so it is waited for, and only where the engine holds no lock.
     fn check_refused(&self) {
-        for (lane, waits) in std::mem::take(&mut self.lock().due) {
+        // Without the layer's own lock, too: a wait may run kernels.
+        let due = std::mem::take(&mut self.lock().due);
+        for (lane, waits) in due {
             for (other, tick) in waits {
                 if other.wait(tick, Some(Instant::now())) == Ok(false) {
                     let what = format!("a refused tick of lane {lane} did not wait for {tick}");

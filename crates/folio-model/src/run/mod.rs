@@ -12,9 +12,12 @@ use crate::order::Order;
 use crate::program::{Action, Ends, Memory, Program, Step, Ty, View, What};
 use crate::typed::{self, Digest, Job, Place};
 use crate::world::{ReportedFailure, World, Wrap, chosen, frozen};
+use folio_core::canary::{self, Canary};
 use folio_core::{CommandGroup, Counters, Error, Event, Moves, Result, Runtime};
 use std::any::Any;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::task::{Context, Waker};
 use std::time::Duration;
 
 /// How a call ended.
@@ -250,7 +253,14 @@ fn run_here(program: &Program, wrap: &dyn Wrap) -> Record {
         false => runner.finish(&mut all, &mut record),
     }
     wrap.seen(&mut record);
+    record.wrong.extend(canary::noted());
     record
+}
+
+/// Leaves a waker with a future, which is waited for next.
+fn poll(future: &mut (impl Future + Unpin)) {
+    let waker = Waker::from(Arc::new(Canary::new("a waker")));
+    _ = Pin::new(future).poll(&mut Context::from_waker(&waker));
 }
 
 impl Runner<'_> {
@@ -444,7 +454,11 @@ impl Runner<'_> {
                 // Which failure it returns depends on time; `finish` takes the rest.
                 pending.seen.call = Outcome::of(&queue.wait());
             }
-            What::WaitEvent { step } => pending.seen.call = Outcome::of(&self.event(*step)?.wait()),
+            What::WaitEvent { step } => {
+                let mut event = self.event(*step)?;
+                poll(&mut event);
+                pending.seen.call = Outcome::of(&event.wait());
+            }
             What::Barrier { queue } => {
                 let result = self.world.queues.get(*queue)?.barrier();
                 pending.seen.call = Outcome::of(&result);

@@ -15,6 +15,7 @@ use crate::graphs_world::{
     Backends, Made, Seen, Submitted, Way, World, backends, builder, exchange, renew, see,
 };
 use folio::prelude::*;
+use folio_core::canary::Canary;
 use folio_core::hal::{Backend, HalErrorKind};
 use folio_core::planted::Planted;
 use folio_core::{Cause, DeviceRef, Failure, Result, RuntimeBuilder, graph::Replay, memory::Links};
@@ -57,8 +58,11 @@ fn open(
     backends: Vec<Arc<dyn Backend>>,
 ) -> Result<(Runtime, Vec<FaultHandle>, Vec<Report>, Failures)> {
     let (told, mut handles, mut reports) = (Failures::default(), Vec::new(), Vec::new());
-    let sink = told.clone();
-    let mut builder = builder.on_failure(move |failure| sink.lock().unwrap().push(failure.clone()));
+    let (sink, canary) = (told.clone(), Canary::new("the handler"));
+    let mut builder = builder.on_failure(move |failure| {
+        canary.runs();
+        sink.lock().unwrap().push(failure.clone());
+    });
     for backend in backends {
         let (faults, validate) = (Faults::new(), Validate::new());
         handles.push(faults.handle());

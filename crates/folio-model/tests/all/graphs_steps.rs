@@ -3,6 +3,7 @@
 
 use crate::graphs_chosen::{Choice, by_pointer, chosen};
 use folio::prelude::*;
+use folio_core::canary::Canary;
 use folio_core::{Destination, Result, UsmPtr};
 use folio_model::rng::Rng;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -252,7 +253,9 @@ impl Step {
             What::RawCopy(None) | What::Chosen(_) => {}
             What::Task => {
                 let (from, to, log) = (cg.read(&from), cg.read_write(&mut to), log.clone());
+                let canary = Canary::new("a task");
                 cg.each_run().host_task((from, to), move |(from, mut to)| {
+                    canary.runs();
                     log.note(own)?;
                     for i in 0..n {
                         to[i] = (to[i] + 2 * from[i] + term) % MODULUS;

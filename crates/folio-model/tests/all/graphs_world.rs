@@ -3,6 +3,7 @@
 
 use crate::graphs_steps::{BUFFERS, FLAGS, Log, MADE, N, PAGE, RAW, Step, What};
 use folio::prelude::*;
+use folio_core::canary::Canary;
 use folio_core::hal::Backend;
 use folio_core::{
     DeviceRef, Executable, Graph, Parameter, Result, RuntimeBuilder, UsmKind, UsmPtr,
@@ -39,7 +40,7 @@ pub(crate) enum Made {
         /// Where graphs begin that are nodes of it.
         inner: Vec<usize>,
         nodes: Vec<Option<Node>>,
-        values: Vec<Option<Parameter<Step>>>,
+        values: Vec<Option<Parameter<Value>>>,
     },
 }
 
@@ -57,6 +58,13 @@ impl Made {
 pub(crate) struct Submitted {
     pub(crate) of: Range<usize>,
     pub(crate) event: Event,
+}
+
+/// The value of a step's parameter.
+pub(crate) type Value = (Step, Canary);
+
+fn value_of(step: &Step) -> Value {
+    (*step, Canary::new("a parameter's value"))
 }
 
 /// By step: the graph of a condition.
@@ -154,7 +162,7 @@ impl World {
         graph: &Graph,
         (steps, used, chosen): (&[Step], &[Shared<i64>], &Chosen),
         nodes: &mut Vec<Option<Node>>,
-        values: &mut Vec<Option<Parameter<Step>>>,
+        values: &mut Vec<Option<Parameter<Value>>>,
     ) -> Result<()> {
         let base = nodes.len();
         for step in steps {
@@ -165,10 +173,12 @@ impl World {
                 nodes.push(Some(graph.add_graph(&after, chosen)?));
                 values.push(None);
             } else if step.updatable {
-                let (value, all) = (Parameter::new(*step), self.all.clone());
+                let (value, all) = (Parameter::new(value_of(step)), self.all.clone());
                 let (read, log, own) = (value.clone(), self.log.clone(), nodes.len());
+                let canary = Canary::new("a function that describes a node");
                 let describe = move |cg: &mut CommandGroup| {
-                    let step = cg.parameter(&read);
+                    canary.runs();
+                    let (step, _canary) = cg.parameter(&read);
                     step.describe((own, &all, &log), cg)
                 };
                 nodes.push(Some(graph.add_updatable(&after, describe)?));
@@ -385,7 +395,7 @@ pub(crate) fn exchange(
 pub(crate) fn renew(made: &Made, (at, step): (usize, &Step), world: &World) -> Result<()> {
     let Made::Graph { runs, nodes, values, .. } = made else { return Ok(()) };
     match (&values[at], nodes[at]) {
-        (Some(value), _) => value.set(*step),
+        (Some(value), _) => value.set(value_of(step)),
         (None, Some(node)) if !step.fixed => {
             let with = (at, &world.all[..], &world.log);
             let mut done = Ok(());

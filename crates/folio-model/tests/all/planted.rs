@@ -142,6 +142,12 @@ fn planted_dropped_switch_is_caught() {
     });
 }
 
+/// ERR-04: tasks' errors, panics' payloads and captures of what has not run.
+#[test]
+fn planted_drop_under_a_lock_is_caught() {
+    caught(Bug::DropsUnderLock, Target::Sim, 100, |why| why.contains("is dropped under a lock"));
+}
+
 /// ERR-01: whenever the failure of a fault has a wrong name of this kind, that is found, and
 /// nothing is found where it has none.
 fn is_named(name: Misnamed) {

@@ -4,6 +4,7 @@
 
 use folio::prelude::*;
 use folio::sched::Split;
+use folio_core::canary::Canary;
 use folio_core::geom::Box3;
 use folio_core::hal::Link;
 use folio_core::ir::device::Kernel;
@@ -285,6 +286,7 @@ fn machine(seed: u64) -> RuntimeBuilder {
 
 /// Ways to share launches of `n` devices, in which some have little, or nothing.
 fn split(n: usize, dice: &mut Dice) -> Split {
+    let canary = Canary::new("a function of `Split::by`");
     match dice.below(3) {
         0 => Split::rows(),
         1 => {
@@ -293,7 +295,8 @@ fn split(n: usize, dice: &mut Dice) -> Split {
             Split::weights(&weights)
         }
         // The last device has the first columns, and the first device the others.
-        _ => Split::by(|items, n| {
+        _ => Split::by(move |items, n| {
+            canary.runs();
             let mut parts = vec![Box3::EMPTY; n];
             parts[0] = *items;
             if n > 1 {

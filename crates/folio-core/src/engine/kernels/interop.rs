@@ -5,7 +5,7 @@
 
 use crate::foreign::InKernel;
 use crate::hal::{Foreign, HalError, HalErrorKind};
-use crate::sync::OnlyMoved;
+use crate::sync::{OnlyMoved, under_locks};
 use std::any::{Any, TypeId};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -59,7 +59,7 @@ pub(crate) fn inside() -> bool {
 /// Calls what does not panic, as an interop task.
 pub(in crate::engine) fn within<R>(call: impl FnOnce() -> R) -> R {
     let before = INSIDE.with(|inside| inside.replace(true));
-    let result = call();
+    let result = under_locks(call);
     INSIDE.with(|inside| inside.set(before));
     result
 }
@@ -75,13 +75,14 @@ impl Task {
     /// Calls it. What it has captured is gone then.
     pub(in crate::engine) fn call(self, native: &dyn Any) -> Result<(), HalError> {
         let _in_kernel = InKernel::new();
-        let result = within(|| {
-            catch_unwind(AssertUnwindSafe(|| match self.body {
+        within(|| {
+            let result = catch_unwind(AssertUnwindSafe(|| match self.body {
                 Body::Once(body) => body.into_inner()(native),
                 Body::Again(body) => body(native),
-            }))
-        });
-        result.unwrap_or_else(|payload| Err(HalError::panic(payload)))
+            }));
+            // Within, since the text of a payload is the user's code.
+            result.unwrap_or_else(|payload| Err(HalError::panic(payload)))
+        })
     }
 }
 
@@ -89,5 +90,35 @@ impl Foreign for Cell<Option<Box<Task>>> {
     fn call(&self, native: &dyn Any) -> Result<(), HalError> {
         let twice = || HalError::new(HalErrorKind::Driver, "a task called twice");
         self.take().ok_or_else(twice)?.call(native)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::error::Error;
+    use std::fmt;
+    use std::panic::panic_any;
+
+    #[derive(Debug)]
+    struct Asks;
+
+    impl fmt::Display for Asks {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "{}", inside())
+        }
+    }
+
+    impl Error for Asks {}
+
+    /// What it submits there stays in a mailbox, as what the task submits.
+    #[test]
+    fn text_of_a_payload_is_asked_for_within_the_task() {
+        let body = Body::once(|_| panic_any(Box::new(Asks) as Box<dyn Error + Send + Sync>));
+        let task = Task { native: TypeId::of::<()>(), name: "()", body, captures: false };
+        let Err(HalError { kind: HalErrorKind::Panic(payload), .. }) = task.call(&()) else {
+            panic!("the task does not fail")
+        };
+        assert_eq!(payload.message(), "true");
     }
 }

@@ -25,7 +25,6 @@ use crate::engine::ledger::storages::Storages;
 use crate::engine::ledger::timeline::{Readiness, Timeline};
 use crate::engine::ledger::topology::Topology;
 use crate::engine::ledger::untold::UntoldFailures;
-use crate::engine::pages::residency::Residency;
 use crate::engine::pages::storage::{Garbage, StorageState};
 use crate::engine::terms::access::StorageId;
 use crate::engine::terms::budget::Budget;
@@ -33,7 +32,7 @@ use crate::engine::terms::lane::{LANES_PER_DEVICE, WaitKey};
 use crate::engine::terms::note::Note;
 use crate::engine::terms::staging::Staging;
 use crate::error::{Cause, Failure, Label};
-use crate::hal::{HalError, Link, Order};
+use crate::hal::{HalError, Link, Order, PanicPayload};
 use crate::order::hazards::Deps;
 use crate::order::stamp::{LaneId, SlotId, Stamp, Waits};
 use crate::pages::{DomainId, Planner, Transfer};
@@ -95,18 +94,26 @@ pub(crate) enum Body {
 pub(crate) enum Leftover {
     /// Of an operation that will not run.
     Body(Body),
-    /// Of a storage that is gone: it may have a user's page tracker.
-    Residency(Box<Residency>),
+    /// A storage that is gone, with a user's page tracker or allocator.
+    Storage(Box<StorageState>),
     /// A view that is gone: the drop of its keepers gives the storage back.
     View(Box<StorageState>),
     /// A panic's payload or a task's error may be in it.
     Failure(Arc<Failure>),
     /// Of an operation that had failed before.
     Error(HalError),
+    /// Of a tracker that had panicked before.
+    Panic(PanicPayload),
     /// Of a replay that has ended.
     Graph(Box<List>),
     /// Of a launch that has ended, and nothing else uses it: its drop calls the driver.
     Code(LoadedKernel),
+}
+
+impl Leftover {
+    pub(crate) fn is_view(&self) -> bool {
+        matches!(self, Leftover::View(_))
+    }
 }
 
 /// Work to be done when the ledger is free again.

@@ -49,15 +49,22 @@ impl Timeline {
     }
 
     /// Takes the next operation of a lane to be over, and its own failure, if it has one.
-    pub(super) fn pop_record(&mut self, lane: LaneId) -> Option<(Tick, Record, Option<HalError>)> {
+    pub(super) fn pop_record(
+        &mut self,
+        lane: LaneId,
+        outbox: &mut Outbox,
+    ) -> Option<(Tick, Record, Option<HalError>)> {
         let lane = &mut self.lanes[usize::from(lane.0)];
         let record = lane.records.pop_front()?;
         lane.retired += 1;
         let tick = lane.retired;
         // A tick that failed in several ways failed once.
         let mut own = None;
-        while let Some(report) = lane.reported.pop_front_if(|(at, _)| *at <= tick) {
-            own.get_or_insert(report.1);
+        while let Some((_, error)) = lane.reported.pop_front_if(|(at, _)| *at <= tick) {
+            match own {
+                None => own = Some(error),
+                Some(_) => outbox.leftovers.push(Leftover::Error(error)),
+            }
         }
         Some((tick, record, own))
     }
@@ -188,7 +195,9 @@ impl Ledger {
                 }
             }
             // Another lane may have told that the device is lost: then no record is left.
-            let Some((tick, record, own)) = self.timeline.pop_record(lane) else { break };
+            let Some((tick, record, own)) = self.timeline.pop_record(lane, &mut self.outbox) else {
+                break;
+            };
             self.retire_one((lane, tick), record, own);
             progress = true;
         }
@@ -312,7 +321,7 @@ impl Ledger {
         let first = device as u16 * LANES_PER_DEVICE;
         for lane in (first..first + LANES_PER_DEVICE).map(LaneId) {
             self.timeline.lanes[usize::from(lane.0)].held = None;
-            while let Some((tick, record, own)) = self.timeline.pop_record(lane) {
+            while let Some((tick, record, own)) = self.timeline.pop_record(lane, &mut self.outbox) {
                 self.outbox.leftovers.extend(own.map(Leftover::Error));
                 let spoilt = record.defines || self.timeline.spoilt_from(&record.sources);
                 let failed = Failed { failure: failure.clone(), spoilt };

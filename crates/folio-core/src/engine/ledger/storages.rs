@@ -208,8 +208,8 @@ impl Outbox {
         }
         if !storage.keepers.is_empty() {
             self.leftovers.push(Leftover::View(Box::new(storage)));
-        } else if storage.residency.tracker().is_foreign() {
-            self.leftovers.push(Leftover::Residency(Box::new(storage.residency)));
+        } else if storage.residency.tracker().is_foreign() || storage.allocator.is_some() {
+            self.leftovers.push(Leftover::Storage(Box::new(storage)));
         }
     }
 }

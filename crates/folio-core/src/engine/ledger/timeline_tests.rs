@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::engine::lanes::Payload;
+use crate::engine::ledger::Leftover;
 use crate::engine::ledger::failures::Failed;
 use crate::engine::ledger::records::Record;
 use crate::engine::ledger::slots::Ready;
@@ -52,7 +53,7 @@ impl Rig {
 
     /// The operations of a lane so far are over.
     fn retire(&mut self, lane: LaneId) {
-        while self.timeline.pop_record(lane).is_some() {}
+        while self.timeline.pop_record(lane, &mut self.outbox).is_some() {}
         self.timeline.wake_watches(lane, &mut self.outbox);
     }
 
@@ -216,7 +217,8 @@ fn failure_of_a_slot_travels_along_flow_only() {
     assert_eq!([rig.ready(), rig.ready()], [Some((uses, false)), Some((order, true))]);
 }
 
-/// A tick that failed in several ways failed once, by the first.
+/// A tick that failed in several ways failed once, by the first. The others may have a payload of
+/// the user's, which is dropped without the lock.
 #[test]
 fn record_comes_with_its_own_failure() {
     let mut rig = Rig::new();
@@ -224,12 +226,13 @@ fn record_comes_with_its_own_failure() {
     let errors = ["one", "two"].map(|text| (1, HalError::new(HalErrorKind::Driver, text)));
     rig.timeline.lanes[0].reported.extend(errors);
     let mut next = || {
-        let (tick, _, own) = rig.timeline.pop_record(OWN)?;
+        let (tick, _, own) = rig.timeline.pop_record(OWN, &mut rig.outbox)?;
         Some((tick, own.map(|error| error.message)))
     };
     assert_eq!(next(), Some((1, Some("one".into()))));
     assert_eq!(next(), Some((2, None)));
     assert_eq!(next(), None);
+    assert!(matches!(&rig.outbox.leftovers[..], [Leftover::Error(two)] if &*two.message == "two"));
 }
 
 #[test]

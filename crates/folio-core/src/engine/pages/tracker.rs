@@ -21,13 +21,13 @@ pub(crate) enum Tracker {
 /// A user's tracker.
 pub(crate) struct Foreign {
     inner: Box<dyn PageTracker>,
-    /// The payload of its panic, until the engine asks.
-    panicked: RefCell<Option<PanicPayload>>,
+    /// The payloads of its panics, until the engine asks: their drops are the user's.
+    panicked: RefCell<Vec<PanicPayload>>,
 }
 
 impl Foreign {
     pub(crate) fn new(inner: Box<dyn PageTracker>) -> Foreign {
-        Foreign { inner, panicked: RefCell::new(None) }
+        Foreign { inner, panicked: RefCell::default() }
     }
 
     /// Its answers, clipped, each page once.
@@ -58,10 +58,8 @@ impl Foreign {
         self.keep(result);
     }
 
-    fn keep(&self, result: std::thread::Result<()>) {
-        if let Err(payload) = result {
-            self.panicked.borrow_mut().get_or_insert(PanicPayload::new(payload));
-        }
+    fn keep(&self, result: Result<(), PanicPayload>) {
+        self.panicked.borrow_mut().extend(result.err());
     }
 }
 
@@ -72,12 +70,14 @@ thread_local! {
     static LEAKED: Cell<bool> = const { Cell::new(false) };
 }
 
-fn called(f: impl FnOnce()) -> std::thread::Result<()> {
+fn called(f: impl FnOnce()) -> Result<(), PanicPayload> {
     let before = INSIDE.replace(true);
-    let result = catch_unwind(AssertUnwindSafe(f));
+    // Inside, since the text of a payload is the user's code.
+    let result = catch_unwind(AssertUnwindSafe(f)).map_err(PanicPayload::new);
     INSIDE.set(before);
     if LEAKED.take() && result.is_ok() {
-        return Err(Box::new("a page tracker dropped a handle of the runtime"));
+        let payload = Box::new("a page tracker dropped a handle of the runtime");
+        return Err(PanicPayload::new(payload));
     }
     result
 }
@@ -165,11 +165,11 @@ impl Tracker {
         matches!(self, Tracker::Foreign(_))
     }
 
-    /// The payload of a panic of a user's tracker since the last call.
-    pub(crate) fn take_panic(&mut self) -> Option<PanicPayload> {
+    /// The payloads of panics of a user's tracker since the last call.
+    pub(crate) fn take_panics(&mut self) -> Vec<PanicPayload> {
         match self {
-            Tracker::Own(_) => None,
-            Tracker::Foreign(tracker) => tracker.panicked.get_mut().take(),
+            Tracker::Own(_) => Vec::new(),
+            Tracker::Foreign(tracker) => std::mem::take(tracker.panicked.get_mut()),
         }
     }
 }
@@ -210,9 +210,10 @@ mod tests {
         told.sort();
         let (a, b) = (Some(1), Some(2));
         assert_eq!(told, [(1, a), (2, a), (3, b), (4, b), (5, None), (6, None)]);
-        assert!(tracker.take_panic().is_none());
-        tracker.set(&range, DomainSet::EMPTY);
-        assert_eq!(tracker.take_panic().map(|p| p.message().to_owned()), Some("no".to_owned()));
-        assert!(tracker.take_panic().is_none());
+        assert!(tracker.take_panics().is_empty());
+        (0..2).for_each(|_| tracker.set(&range, DomainSet::EMPTY));
+        let messages = tracker.take_panics();
+        assert_eq!(messages.iter().map(PanicPayload::message).collect::<Vec<_>>(), ["no"; 2]);
+        assert!(tracker.take_panics().is_empty());
     }
 }

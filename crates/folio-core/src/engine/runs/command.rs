@@ -5,7 +5,7 @@ use crate::engine::kernels::launch::Launch;
 use crate::engine::lanes::Payload;
 use crate::engine::ledger::storages::Storages;
 use crate::engine::ledger::topology::Topology;
-use crate::engine::ledger::{Body, Ledger, NewOp};
+use crate::engine::ledger::{Body, Ledger, Leftover, NewOp};
 use crate::engine::pages::storage::{Life, StorageId};
 use crate::engine::plan::apply::For;
 use crate::engine::plan::copies::CopyJob;
@@ -404,8 +404,11 @@ impl Ledger {
     /// A panic of a user's page tracker is a failure of the command.
     pub(crate) fn tracker_panics(&mut self, accesses: &[Access], label: &Label, deps: &mut Deps) {
         for a in accesses {
-            if let Some(payload) = self.storages[a.storage.0].residency.tracker_mut().take_panic() {
-                let cause = Cause::Panic(payload);
+            let panics = self.storages[a.storage.0].residency.tracker_mut().take_panics();
+            let mut panics = panics.into_iter();
+            if let Some(first) = panics.next() {
+                let cause = Cause::Panic(first);
+                self.outbox.leftovers.extend(panics.map(Leftover::Panic));
                 let failure = self.fail("page tracker", label, "host", cause);
                 let stamp = self.timeline.failed_stamp(failure, &mut self.outbox);
                 add_dep(deps, stamp, true);

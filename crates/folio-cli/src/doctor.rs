@@ -1,13 +1,15 @@
 //! `folio doctor`: what is missing, and what to do about it.
 
-use crate::Error;
+use crate::output::Output;
 use crate::terminal::{Tone, say, say_json, say_parts};
+use crate::{Error, report};
 use folio::DeviceRef;
 use folio::hal::DeviceKind;
 use folio::prelude::*;
 use folio_cache::Cache;
 use serde_json::{Value, json};
 use std::fmt::Display;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -210,7 +212,9 @@ fn libraries() -> Value {
     json!([])
 }
 
-pub fn run(json: bool) -> Result<ExitCode, Error> {
+pub fn run(json: bool, report: Option<&Path>) -> Result<ExitCode, Error> {
+    // A place where no file can be is told before the tests.
+    let report = report.map(Output::beside).transpose()?;
     // Each backend is asked for every device, also for one that another backend has, too.
     let (rt, system) = (folio::builder()?.keep_twins().show_progress().build()?, System::here());
     let backends: Vec<_> =
@@ -220,6 +224,10 @@ pub fn run(json: bool) -> Result<ExitCode, Error> {
         say_json(&found);
     } else {
         show(&found);
+    }
+    if let Some(output) = report {
+        output.write(format!("{:#}\n", report::of(&rt, &found)).as_bytes())?;
+        output.finish()?;
     }
     let devices = || each(&found["backends"]).flat_map(|backend| each(&backend["devices"]));
     let broken = devices().any(|device| !device["error"].is_null());

@@ -9,6 +9,7 @@ mod interrupt;
 mod links;
 mod output;
 mod replay;
+mod report;
 mod terminal;
 mod trace;
 
@@ -42,6 +43,10 @@ enum Command {
         /// As JSON.
         #[arg(long)]
         json: bool,
+        /// Writes a file to send along with a question: the machine, its devices, what was found.
+        /// Names of people, machines and home folders are not in it.
+        #[arg(long, value_name = "FILE")]
+        report: Option<PathBuf>,
     },
     /// Runs a program that is built with Folio's feature `trace`, and writes what it did over time:
     /// a file for <https://ui.perfetto.dev> and chrome://tracing.
@@ -124,7 +129,7 @@ fn main() -> ExitCode {
         Command::Devices { json, measure } => {
             devices::run(json, measure).map(|()| ExitCode::SUCCESS)
         }
-        Command::Doctor { json } => doctor::run(json),
+        Command::Doctor { json, report } => doctor::run(json, report.as_deref()),
         Command::Trace { out, program } => trace::run(&out, &program),
         Command::Explain { file, wish } => explain::run(&file, &wish).map(|()| ExitCode::SUCCESS),
         Command::Draw { file, out, dot } => {

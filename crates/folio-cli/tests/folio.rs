@@ -84,6 +84,28 @@ fn links_are_measured() {
     }
 }
 
+/// A stranger's report has what a maintainer asks for, and not who the stranger is.
+#[test]
+fn a_report_tells_of_the_machine_and_of_nobody() {
+    let folder = Folder::new("report-of-ada");
+    let (file, home) = (folder.0.join("report.json"), folder.0.clone());
+    let none = no_drivers();
+    let variables = [none[0], none[1], ("HOME", &*home), ("USER", Path::new("ada"))];
+    let output = folio(&["doctor", "--report", file.to_str().unwrap()], &variables);
+    assert!(out(&output).contains("cpu: works"), "{output:?}");
+    let text = fs::read_to_string(&file).unwrap();
+    let report: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(report["environment"]["FOLIO_CPU_DOMAINS"], "2");
+    assert!(report["machine"]["threads"].as_u64().unwrap() > 0, "{report}");
+    let device = &report["devices"][0];
+    assert!(device["name"] == "cpu:0" && device.get("uuid").is_none(), "{device}");
+    assert!(backend(&report["doctor"], "cpu")["devices"][1]["self_test_ms"].is_number());
+    assert!(!text.contains(home.to_str().unwrap()), "{text}");
+    let refused = folio(&["doctor", "--report", home.to_str().unwrap()], &variables);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(errors(&refused).contains("no plain file") && out(&refused).is_empty(), "{refused:?}");
+}
+
 /// The doctor's report of one backend.
 fn backend(found: &Value, name: &str) -> Value {
     let all = found["backends"].as_array().unwrap();

@@ -58,6 +58,11 @@ pub fn best_peer(row: &Row) -> Option<(&Peer, String)> {
     Some((peer, format!("{} {}", peer.name, peer.version)))
 }
 
+/// The ratio to a peer, which is of medians alone.
+pub fn of_medians(ratio: f64) -> Estimate {
+    Estimate { median: ratio, low: ratio, high: ratio, ..Estimate::default() }
+}
+
 /// The colour of a ratio: none where its interval reaches to within 5 % of 1.0.
 pub fn class(ratio: &Estimate) -> &'static str {
     match (ratio.low, ratio.high) {

@@ -1,9 +1,9 @@
 //! The page: one file, without network access.
 
 use super::plots::Plot;
-use super::{amount, best_peer, class, name, size, time, title, trust, without_rows};
+use super::{amount, best_peer, class, name, of_medians, size, time, title, trust, without_rows};
 use crate::error::Result;
-use crate::record::{Change, Estimate, Matrix, Row};
+use crate::record::{Change, Matrix, Row};
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment};
 use serde::Serialize;
@@ -125,11 +125,6 @@ pub fn summaries(matrix: &Matrix) -> Vec<Summary> {
     rows.chunk_by(alike).filter_map(summary).collect()
 }
 
-/// The colour of a ratio to a peer, which is of medians alone.
-fn peer_class(ratio: f64) -> &'static str {
-    class(&Estimate { low: ratio, high: ratio, ..Estimate::default() })
-}
-
 fn line(row: &Row) -> Line {
     let peer = best_peer(row);
     let peer_value = peer.as_ref().map_or(-1.0, |(peer, _)| peer.ratio);
@@ -160,7 +155,7 @@ fn line(row: &Row) -> Line {
         peak: peak.map_or(String::new(), |part| format!("{:.0} % {}", part.percent, part.of)),
         peak_value: peak.map_or(-1.0, |part| part.percent),
         peer_ratio: if peer.is_some() { format!("{peer_value:.2}") } else { String::new() },
-        peer_class: peer_class(peer_value),
+        peer_class: class(&of_medians(peer_value)),
         peer_value,
         peer: peer.map_or(String::new(), |(_, name)| name),
         saved: saved.map_or(String::new(), |saved| format!("{:.2}", saved.ratio)),

@@ -1,7 +1,8 @@
-//! The plots: a curve of sizes for each workload, bars of ratios, and a roofline for each device.
+//! The plots: a curve of sizes for each workload, bars of ratios to code by hand and to
+//! libraries, and a roofline for each device.
 
 use super::svg::{Axis, COLOURS, Svg};
-use super::{amount, class, size, time, title};
+use super::{amount, best_peer, class, name, of_medians, size, time, title};
 use crate::record::{Device, Estimate, Matrix, Row};
 use std::collections::BTreeMap;
 
@@ -21,6 +22,7 @@ pub fn plots(matrix: &Matrix) -> Vec<Plot> {
     for device in &matrix.devices {
         let rows: Vec<&Row> = matrix.rows.iter().filter(|row| row.device == device.name).collect();
         if !rows.is_empty() {
+            all.extend(opponents(device, &rows));
             all.push(ratios(device, &rows));
             all.extend(roofline(device, &rows));
             all.extend(curves(device, &rows));
@@ -44,15 +46,20 @@ const RIGHT: f64 = WIDTH - 20.0;
 /// The space of an axis below it: for its labels and its name.
 const BELOW: f64 = 40.0;
 
-/// Each row's name and ratio above its bar.
-fn ratios(device: &Device, rows: &[&Row]) -> Plot {
+/// A ratio as a bar from 1.0 on, below its name.
+struct Bar {
+    name: String,
+    ratio: Estimate,
+    words: String,
+}
+
+/// The bars below each other, on one axis.
+fn bars(heading: &str, caption: &str, bars: &[Bar]) -> Svg {
     const LINE: f64 = 30.0;
-    let height = 66.0 + LINE * rows.len() as f64;
-    let (name, by_hand) = (&device.name, &device.by_hand);
-    let caption = format!("{name}: time of ours by that of {by_hand}. Left of 1 we are faster.");
-    let mut svg = Svg::new([WIDTH, height], &caption);
-    svg.text("title", "start", [EDGE, 22.0], &format!("{name}: ratio to {by_hand}"));
-    let values = rows.iter().flat_map(|row| [row.ratio.low, row.ratio.high, 0.8, 1.25]);
+    let height = 66.0 + LINE * bars.len() as f64;
+    let mut svg = Svg::new([WIDTH, height], caption);
+    svg.text("title", "start", [EDGE, 22.0], heading);
+    let values = bars.iter().flat_map(|bar| [bar.ratio.low, bar.ratio.high, 0.8, 1.25]);
     let axis = Axis::around(values, [EDGE, WIDTH - EDGE], false);
     for tick in axis.ticks() {
         let x = axis.at(tick);
@@ -60,18 +67,60 @@ fn ratios(device: &Device, rows: &[&Row]) -> Plot {
         svg.text("small", "middle", [x, height - 10.0], &format!("{tick}"));
     }
     svg.line("one", [axis.at(1.0), 36.0], [axis.at(1.0), height - 24.0]);
-    for (at, row) in rows.iter().enumerate() {
-        let (y, ratio) = (50.0 + LINE * at as f64, row.ratio);
-        let Estimate { median, low, high, .. } = ratio;
-        svg.text("", "start", [EDGE, y], &title(row));
+    for (at, bar) in bars.iter().enumerate() {
+        let Estimate { median, low, high, .. } = bar.ratio;
+        let y = 50.0 + LINE * at as f64;
+        svg.text("", "start", [EDGE, y], &bar.name);
         svg.text("", "end", [WIDTH - EDGE, y], &format!("{median:.2}"));
         let (one, end, y) = (axis.at(1.0), axis.at(median), y + 9.0);
-        let words = format!("{}: {median:.2} (95 %: {low:.2} to {high:.2})", title(row));
         let size = [(one - end).abs().max(1.5), 8.0];
-        svg.bar(class(&ratio), [one.min(end), y - 4.0], size, &words);
+        svg.bar(class(&bar.ratio), [one.min(end), y - 4.0], size, &bar.words);
         svg.line("whisker", [axis.at(low), y], [axis.at(high), y]);
     }
+    svg
+}
+
+/// All rows beside code by hand.
+fn ratios(device: &Device, rows: &[&Row]) -> Plot {
+    let (name, by_hand) = (&device.name, &device.by_hand);
+    let caption = format!("{name}: time of ours by that of {by_hand}. Left of 1 we are faster.");
+    let all = rows.iter().map(|row| {
+        let (name, ratio) = (title(row), row.ratio);
+        let Estimate { median, low, high, .. } = ratio;
+        let words = format!("{name}: {median:.2} (95 %: {low:.2} to {high:.2})");
+        Bar { name, ratio, words }
+    });
+    let svg = bars(&format!("{name}: ratio to {by_hand}"), &caption, &Vec::from_iter(all));
     Plot { name: file("ratios", device, ""), caption, svg }
+}
+
+/// Each workload's largest size beside the library that is the fastest in that row.
+fn opponents(device: &Device, rows: &[&Row]) -> Option<Plot> {
+    let mut largest: Vec<&Row> = Vec::new();
+    for row in rows.iter().filter(|row| !row.peers.is_empty()) {
+        match largest.iter_mut().find(|other| name(other) == name(row)) {
+            Some(other) if other.size < row.size => *other = row,
+            Some(_) => {}
+            None => largest.push(row),
+        }
+    }
+    let all = largest.into_iter().filter_map(|row| {
+        let (peer, version) = best_peer(row)?;
+        let (name, ratio) = (format!("{}: {}", title(row), peer.name), of_medians(peer.ratio));
+        let times = [row.ours_ns, peer.ns].map(time);
+        let words = format!("{name}: {} of ours, {} of {version}", times[0], times[1]);
+        Some(Bar { name, ratio, words })
+    });
+    let all = Vec::from_iter(all);
+    if all.is_empty() {
+        return None;
+    }
+    let name = &device.name;
+    let caption = format!(
+        "{name}: time of ours by that of the fastest library in each row. Left of 1 we are faster."
+    );
+    let svg = bars(&format!("{name}: ratio to the fastest library"), &caption, &all);
+    Some(Plot { name: file("opponents", device, ""), caption, svg })
 }
 
 /// Rows that compute and move data, under what probes reached.

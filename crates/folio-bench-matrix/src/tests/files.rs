@@ -77,6 +77,32 @@ fn several_sizes_are_a_curve() {
     assert_eq!(curve.svg.inline().matches("<polyline").count(), 2);
 }
 
+/// BENCH-01: each workload's largest size is shown beside the fastest library.
+#[test]
+fn opponents_are_bars() {
+    let peer = |name: &str, ns: f64| crate::record::Peer {
+        name: name.to_owned(),
+        version: "1.2".to_owned(),
+        ns,
+        ratio: 100.0 / ns,
+        samples: vec![ns],
+    };
+    let small = row("copy", [100.0, 90.0], 1);
+    let large = crate::record::Row {
+        size: 1 << 20,
+        peers: vec![peer("Swift", 50.0), peer("Steady", 80.0)],
+        ..small.clone()
+    };
+    let small = crate::record::Row { peers: vec![peer("Steady", 20.0)], ..small };
+    let plots = crate::output::plots::plots(&matrix(vec![large, small]));
+    let text = plots.iter().find(|plot| plot.name == "opponents-cpu-0").unwrap().svg.inline();
+    assert!(text.contains("stream, copy, 2^20 f32: Swift</text>"), "{text}");
+    assert!(text.contains(">2.00</text>") && text.contains("50 ns of Swift 1.2"), "{text}");
+    assert!(!text.contains("Steady"), "{text}");
+    let without = crate::output::plots::plots(&usual(1.0, 1));
+    assert!(without.iter().all(|plot| !plot.name.starts_with("opponents")));
+}
+
 /// BENCH-01: files that are not what they should be.
 #[test]
 fn unreadable_files_are_named_with_what_is_wrong() {

@@ -21,6 +21,8 @@ packages outside of the workspace, spec and tidy. A failed step does not stop th
 Closes with the minutes of each step and a line `N passed, N failed, N skipped`, in which a step
 other than a test run counts as one.
 
+  --quick           before a push: formatting, lints, spec, tidy, and the tests of the planner, of
+                    kernels and of this program, in ten minutes on two cores
   --only STEP       just this step; may be repeated
   --budget WHICH    time for the random suites: quick, normal or ci (default)
   --no-setup        install nothing";
@@ -60,6 +62,16 @@ const STEPS: &[(&str, Step)] = &[
     ("outside", outside),
 ];
 
+/// The steps of `--quick`; `UNITS` comes after them.
+const QUICK: &[&str] = &["fmt", "tidy", "spec", "clippy"];
+
+/// The tests of crates that need no driver: a part of the step `test`.
+const UNITS: (&str, Step) = ("units", |run| {
+    let packages = ["xtask", "folio-kernel", "folio-compute-core"];
+    let words: Vec<_> = packages.iter().flat_map(|name| ["--package", name]).collect();
+    test::of_packages(&run.root, &run.target, &words)
+});
+
 /// The first of the steps that compile one crate after the other, and leave a processor idle.
 const ONE_BY_ONE: &str = "doctest";
 
@@ -73,7 +85,8 @@ fn build_ahead(root: &Path) {
 
 /// Runs the steps and prints the table.
 pub fn run(mut args: Args) -> Result<bool> {
-    let only = args.values("--only")?;
+    let quick = args.flag("--quick");
+    let mut only = args.values("--only")?;
     let budget = args.value("--budget")?.unwrap_or_else(|| "ci".to_owned());
     let setup = !args.flag("--no-setup");
     args.finish_empty()?;
@@ -82,11 +95,15 @@ pub fn run(mut args: Args) -> Result<bool> {
         let names: Vec<_> = STEPS.iter().map(|(step, _)| *step).collect();
         return Err(format!("no step '{name}'; there are {}", names.join(", ")));
     }
+    if quick {
+        only.extend(QUICK.iter().map(|step| (*step).to_owned()));
+    }
     let (root, target) = crate::cargo::places()?;
     let run = Run { root, target, budget: Budget::parse(Some(&budget))?, setup };
     let is_wanted = |name: &str| only.is_empty() || only.iter().any(|wanted| wanted == name);
     let rows = std::thread::scope(|scope| {
-        let each = STEPS.iter().filter(|(name, _)| is_wanted(name)).map(|(name, step)| {
+        let wanted = STEPS.iter().filter(|(name, _)| is_wanted(name));
+        let each = wanted.chain(quick.then_some(&UNITS)).map(|(name, step)| {
             if *name == ONE_BY_ONE && only.is_empty() {
                 scope.spawn(|| build_ahead(&run.root));
             }

@@ -78,7 +78,7 @@ pub fn workspace(root: &Path, target: &Path, options: &Options) -> Result<(Count
         return Err(format!("--require {name}: the backends are {}", names.join(", ")));
     }
     setup::run(root, target, options.setup)?;
-    let report = tests(root, target, options)?;
+    let report = tests(root, target, &TESTED, options)?;
     report.said().iter().for_each(|said| println!("{}", said.line));
     for skipped in report.skipped_backends() {
         println!("skipped: {}: {}", skipped.backend, skipped.reason);
@@ -97,9 +97,24 @@ pub fn workspace(root: &Path, target: &Path, options: &Options) -> Result<(Count
     Ok((counts, complaints))
 }
 
-fn tests(root: &Path, target: &Path, options: &Options) -> Result<Report> {
+/// Runs the tests of some packages that no suite's budget and no driver belongs to.
+pub fn of_packages(root: &Path, target: &Path, packages: &[&str]) -> Result<Counts> {
+    let options = Options {
+        setup: false,
+        required: Vec::new(),
+        budget: Budget::Quick,
+        runner: None,
+        filters: Vec::new(),
+    };
+    let report = tests(root, target, packages, &options)?;
+    let failed = report.outcomes.iter().filter(|outcome| outcome.failed());
+    failed.for_each(|outcome| println!("failed: {} ({:?})", outcome.name(), outcome.status));
+    Ok(report.counts())
+}
+
+fn tests(root: &Path, target: &Path, packages: &[&str], options: &Options) -> Result<Report> {
     // Examples are built and run apart, as users build them.
-    let words = [&TESTED[..], &["--tests"]].concat();
+    let words = [packages, &["--tests"]].concat();
     let variables = suites::variables(options.budget);
     let with_nextest = match options.runner.as_deref() {
         Some("nextest") => true,

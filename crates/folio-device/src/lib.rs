@@ -318,6 +318,9 @@ pub unsafe trait Kernel: Sized + 'static {
     const FUNCTION: &'static folio_kernel::source::Function;
     /// The body has guards, so that [`interior`](Kernel::interior) is a form of its own.
     const GUARDED: bool = false;
+    /// The kernel's crate is compiled with debug assertions, for those who change it: its loop is
+    /// compiled for AVX2 alone, and runs checked elsewhere.
+    const IN_DEVELOPMENT: bool;
 
     /// The code that was made of it, at the first call.
     fn code() -> &'static Built;

@@ -46,6 +46,7 @@ pub struct Limited<K, C>(PhantomData<fn() -> (K, C)>);
 unsafe impl<K: Kernel, C: Count> Kernel for Limited<K, C> {
     const FUNCTION: &'static Function = K::FUNCTION;
     const GUARDED: bool = K::GUARDED;
+    const IN_DEVELOPMENT: bool = K::IN_DEVELOPMENT;
 
     fn code() -> &'static Built {
         code_by::<Self>(|| match K::code() {

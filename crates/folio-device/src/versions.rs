@@ -111,9 +111,16 @@ pub(super) unsafe fn checked<K: Kernel>(
 #[cfg(target_arch = "x86_64")]
 const LARGE: usize = 4096;
 
+/// The loop is compiled for AVX-512.
 #[cfg(target_arch = "x86_64")]
-const fn is_large<K: Kernel>() -> bool {
-    K::FUNCTION.body.0.len() >= LARGE
+const fn has_avx512<K: Kernel, const INTERIOR: bool>() -> bool {
+    !K::IN_DEVELOPMENT && (K::FUNCTION.body.0.len() < LARGE || INTERIOR == K::GUARDED)
+}
+
+/// The loop is compiled once more for processors of x86-64 without AVX2.
+#[cfg(target_arch = "x86_64")]
+const fn has_any<K: Kernel>() -> bool {
+    !K::IN_DEVELOPMENT && K::FUNCTION.body.0.len() < LARGE
 }
 
 /// Computes the items of a block, of which nothing is unproved, and in its interior nothing
@@ -121,7 +128,8 @@ const fn is_large<K: Kernel>() -> bool {
 /// more.
 ///
 /// A large body is not compiled for AVX-512 where guards are undecided, which are borders, and not
-/// once more for processors of x86-64 without AVX2: these run the checked form.
+/// once more for processors of x86-64 without AVX2: these run the checked form. In a build for
+/// development ([`Kernel::IN_DEVELOPMENT`]) no body is compiled for either.
 ///
 /// # Safety
 /// That of [`Kernel::items`].
@@ -134,7 +142,7 @@ pub unsafe fn best<K: Kernel, const INTERIOR: bool>(
 ) {
     #[cfg(target_arch = "x86_64")]
     match Instructions::best() {
-        Instructions::Avx512 if const { !is_large::<K>() || INTERIOR == K::GUARDED } => {
+        Instructions::Avx512 if const { has_avx512::<K, INTERIOR>() } => {
             // SAFETY: the processor has them (`limit`); the rest is the caller's promise.
             return unsafe { avx512::<K, INTERIOR>(scalars, memory, block, launch) };
         }
@@ -142,11 +150,11 @@ pub unsafe fn best<K: Kernel, const INTERIOR: bool>(
             // SAFETY: as above.
             return unsafe { avx2::<K, INTERIOR>(scalars, memory, block, launch) };
         }
-        Instructions::Any if const { is_large::<K>() } => {
+        Instructions::Any if const { has_any::<K>() } => {}
+        Instructions::Any => {
             // SAFETY: the caller's promise.
             return unsafe { checked::<K>(scalars, memory, block, launch) };
         }
-        Instructions::Any => {}
     }
     // SAFETY: the caller's promise.
     unsafe { K::items::<Proved<ANY, INTERIOR>>(scalars, memory, block, launch) }

@@ -243,6 +243,8 @@ impl Signature {
             // within their memory.
             unsafe impl #params ::folio::ir::device::Kernel for #name #arguments #conditions {
                 const FUNCTION: &'static ::folio::ir::source::Function = &Self::__FUNCTION;
+                const IN_DEVELOPMENT: ::folio::ir::device::rust::primitive::bool =
+                    ::folio::ir::device::rust::cfg!(debug_assertions);
                 fn code() -> &'static ::folio::ir::device::Built {
                     #code
                 }

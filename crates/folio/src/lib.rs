@@ -319,6 +319,14 @@ mod documents {
     mod slow {}
     #[doc = include_str!("../../../docs/guide/tools.md")]
     mod tools {}
+    #[doc = include_str!("../../../docs/guide/from-rayon.md")]
+    mod from_rayon {}
+    #[doc = include_str!("../../../docs/guide/from-cuda.md")]
+    mod from_cuda {}
+    #[doc = include_str!("../../../docs/guide/from-pytorch.md")]
+    mod from_pytorch {}
+    #[doc = include_str!("../../../docs/guide/wrong.md")]
+    mod wrong {}
     #[doc = include_str!("../../../docs/sycl.md")]
     mod sycl {}
 }

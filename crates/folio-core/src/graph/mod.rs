@@ -2,9 +2,9 @@
 //!
 //! A [`Graph`] is added to, by hand or by recording queues, and knows its edges. Finalizing makes
 //! an [`Executable`] of it: its commands as one list in an order that fits the edges. A run submits
-//! the list to the engine in one go (`engine::replay`), which plans what has to be moved, as for
-//! any command. So a run is right wherever the data are and beside any other work, and what it
-//! costs is the engine's work for each command without that of describing and checking it.
+//! the list to the engine in one go (`engine::runs`), which plans what has to be moved, as for any
+//! command. So a run is right wherever the data are and beside any other work, and what it costs is
+//! the engine's work for each command without that of describing and checking it.
 
 mod batch;
 mod blocks;

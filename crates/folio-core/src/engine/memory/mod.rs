@@ -1,5 +1,4 @@
-//! Allocations that come to a storage from outside, and go before it does; and what raw pointers
-//! name.
+//! Allocations: how they are made, moved, linked, evicted and freed, and what raw pointers name.
 
 pub(super) mod allocate;
 pub(crate) mod evict;

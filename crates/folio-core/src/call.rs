@@ -732,7 +732,7 @@ impl<K: Kernel> BlockKernel for Native<K> {
         self.launch.as_ref().map_or(1, |launch| launch.grain())
     }
 
-    fn described(&self) -> Option<hal::Described<'_>> {
-        Some(hal::Described { ir: &self.code.ir, scalars: &self.scalars })
+    fn described(&self) -> Option<hal::NativeIr<'_>> {
+        Some(hal::NativeIr { ir: &self.code.ir, scalars: &self.scalars })
     }
 }

@@ -328,12 +328,12 @@ impl Column {
     }
 
     /// The values and their bits as buffers in the column's memory. A refusal returns the column.
-    pub fn import<T: Primitive>(self, rt: &Runtime) -> Result<Imported<T>, Box<Refused>> {
+    pub fn import<T: Primitive>(self, rt: &Runtime) -> Result<Imported<T>, Box<ImportError>> {
         let (at, len, bits) = match self.checked::<T>() {
             Ok(found) => found,
             Err(why) => {
                 let (error, refusal) = (why.clone().into(), Some(why));
-                return Err(Box::new(Refused { error, refusal, column: Some(self) }));
+                return Err(Box::new(ImportError { error, refusal, column: Some(self) }));
             }
         };
         let null_count = usize::try_from(self.array.null_count).ok();
@@ -350,7 +350,7 @@ impl Column {
         match (values, bits.transpose()) {
             (Ok(values), Ok(validity)) => Ok(Imported { values, validity, null_count }),
             (Err(error), _) | (_, Err(error)) => {
-                Err(Box::new(Refused { error, refusal: None, column: Arc::into_inner(column) }))
+                Err(Box::new(ImportError { error, refusal: None, column: Arc::into_inner(column) }))
             }
         }
     }
@@ -415,7 +415,7 @@ impl Drop for Column {
 
 /// A column that has become no buffer, and why. With `?` it becomes an [`Error`].
 #[derive(Debug)]
-pub struct Refused {
+pub struct ImportError {
     /// Why.
     pub error: Error,
     /// The reason, if it is in the column.
@@ -424,16 +424,16 @@ pub struct Refused {
     pub column: Option<Column>,
 }
 
-impl From<Box<Refused>> for Error {
-    fn from(refused: Box<Refused>) -> Error {
+impl From<Box<ImportError>> for Error {
+    fn from(refused: Box<ImportError>) -> Error {
         refused.error
     }
 }
 
-impl std::fmt::Display for Refused {
+impl std::fmt::Display for ImportError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         std::fmt::Display::fmt(&self.error, f)
     }
 }
 
-impl std::error::Error for Refused {}
+impl std::error::Error for ImportError {}

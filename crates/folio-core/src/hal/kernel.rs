@@ -181,14 +181,14 @@ pub trait BlockKernel: Send + Sync + 'static {
     }
 
     /// The same computation in IR, for layers that keep launches.
-    fn described(&self) -> Option<Described<'_>> {
+    fn described(&self) -> Option<NativeIr<'_>> {
         None
     }
 }
 
 /// A native kernel's computation in IR.
 #[derive(Clone, Copy, Debug)]
-pub struct Described<'k> {
+pub struct NativeIr<'k> {
     /// The kernel, verified. Its memory parameters are those of the launch.
     pub ir: &'k Arc<folio_kernel::Kernel>,
     /// Its scalars, as [`Args::blob`] has them.
@@ -207,7 +207,7 @@ struct VTable {
     id: unsafe fn(*const u8) -> KernelId,
     run: unsafe fn(*const u8, &[ParamPtr], &Block) -> Verdict,
     begin: unsafe fn(*const u8),
-    described: for<'k> unsafe fn(&'k Store) -> Option<Described<'k>>,
+    described: for<'k> unsafe fn(&'k Store) -> Option<NativeIr<'k>>,
     grain: unsafe fn(*const u8) -> usize,
     unoptimised: fn() -> bool,
     drop: unsafe fn(*mut u8),
@@ -357,7 +357,7 @@ impl NativeKernel {
     }
 
     /// See [`BlockKernel::described`].
-    pub fn described(&self) -> Option<Described<'_>> {
+    pub fn described(&self) -> Option<NativeIr<'_>> {
         // SAFETY: the vtable was made for what the store holds.
         unsafe { (self.vtable.described)(&self.store) }
     }

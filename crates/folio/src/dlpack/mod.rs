@@ -46,7 +46,7 @@ pub use abi::{
     Managed,
 };
 pub use layout::{Element, Layout};
-pub use tensor::{Refused, Tensor};
+pub use tensor::{ImportError, Tensor};
 
 /// Why a tensor is no buffer.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]

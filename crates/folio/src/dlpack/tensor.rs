@@ -21,7 +21,7 @@ pub struct Tensor<M: Managed = DLManagedTensorVersioned> {
 unsafe impl<M: Managed> Send for Tensor<M> {}
 
 /// A tensor that has become no buffer, and why. With `?` it becomes an [`Error`].
-pub struct Refused<M: Managed> {
+pub struct ImportError<M: Managed> {
     /// Why.
     pub error: Error,
     /// The reason, if it is in the tensor.
@@ -30,25 +30,25 @@ pub struct Refused<M: Managed> {
     pub tensor: Option<Tensor<M>>,
 }
 
-impl<M: Managed> From<Box<Refused<M>>> for Error {
-    fn from(refused: Box<Refused<M>>) -> Error {
+impl<M: Managed> From<Box<ImportError<M>>> for Error {
+    fn from(refused: Box<ImportError<M>>) -> Error {
         refused.error
     }
 }
 
-impl<M: Managed> std::fmt::Debug for Refused<M> {
+impl<M: Managed> std::fmt::Debug for ImportError<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         std::fmt::Debug::fmt(&self.error, f)
     }
 }
 
-impl<M: Managed> std::fmt::Display for Refused<M> {
+impl<M: Managed> std::fmt::Display for ImportError<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         std::fmt::Display::fmt(&self.error, f)
     }
 }
 
-impl<M: Managed> std::error::Error for Refused<M> {}
+impl<M: Managed> std::error::Error for ImportError<M> {}
 
 /// The owner of an exported tensor.
 struct Export<M> {
@@ -221,7 +221,7 @@ impl<M: Managed> Tensor<M> {
     pub fn import<T: Element, const D: usize>(
         self,
         rt: &Runtime,
-    ) -> Result<Buffer<T, D>, Box<Refused<M>>> {
+    ) -> Result<Buffer<T, D>, Box<ImportError<M>>> {
         if self.is_read_only() {
             return Err(self.refused(Refusal::ReadOnly));
         }
@@ -232,7 +232,7 @@ impl<M: Managed> Tensor<M> {
     pub fn import_read_only<T: Element, const D: usize>(
         self,
         rt: &Runtime,
-    ) -> Result<ReadOnly<T, D>, Box<Refused<M>>> {
+    ) -> Result<ReadOnly<T, D>, Box<ImportError<M>>> {
         // A program's own tracker could have data copied into the memory.
         let options = BufferOptions::new().own_tracker();
         self.imported(rt, ViewPolicy::Async, options).map(ReadOnly::new)
@@ -243,7 +243,7 @@ impl<M: Managed> Tensor<M> {
         rt: &Runtime,
         policy: ViewPolicy<'_>,
         options: BufferOptions,
-    ) -> Result<Buffer<T, D>, Box<Refused<M>>> {
+    ) -> Result<Buffer<T, D>, Box<ImportError<M>>> {
         let layout = match self.layout::<T, D>() {
             Ok(layout) => layout,
             Err(why) => return Err(self.refused(why)),
@@ -278,18 +278,18 @@ impl<M: Managed> Tensor<M> {
         match unsafe { Usm::<T>::from_raw(&device, memory, layout.len()) } {
             Ok(usm) => {
                 let buffer = usm.keeping(self).into_buffer().reinterpret(layout.shape);
-                buffer.map_err(|error| Box::new(Refused { error, refusal: None, tensor: None }))
+                buffer.map_err(|error| Box::new(ImportError { error, refusal: None, tensor: None }))
             }
             Err(error) => Err(self.failed(error)),
         }
     }
 
-    fn refused(self, why: Refusal) -> Box<Refused<M>> {
-        Box::new(Refused { error: why.clone().into(), refusal: Some(why), tensor: Some(self) })
+    fn refused(self, why: Refusal) -> Box<ImportError<M>> {
+        Box::new(ImportError { error: why.clone().into(), refusal: Some(why), tensor: Some(self) })
     }
 
-    fn failed(self, error: Error) -> Box<Refused<M>> {
-        Box::new(Refused { error, refusal: None, tensor: Some(self) })
+    fn failed(self, error: Error) -> Box<ImportError<M>> {
+        Box::new(ImportError { error, refusal: None, tensor: Some(self) })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::scene::{Commands, N, Numbers, Scene, adds, adds_up};
 use folio::prelude::*;
+use folio_core::graph::{FinalizeOptions, Replay};
 
 /// What the lanes are given by `act`, without and with a subscriber.
 fn both(make: impl Fn() -> (Scene, Vec<Numbers>), act: impl Fn(&Scene, &[Numbers])) -> String {
@@ -46,6 +47,48 @@ fn a_run_that_a_subscriber_hears_of_is_one_operation() {
         "2 a0: replay [a: run x; b: run x after a] after 1",
         "3 a0: replay [a: run x; b: run x after a] after 2"
     );
+}
+
+#[test]
+fn a_run_by_commands_is_the_same_when_a_subscriber_hears_of_it() {
+    let text = both(scene, |s, all| {
+        let run = s.made(|g| {
+            g.bump(1, &all[0]);
+            g.set(&all[1], 2);
+        });
+        run.replay_as(Replay::Commands);
+        (0..2).for_each(|_| s.go(&run));
+    });
+    assert_eq!(text.matches("run x").count(), 2, "{text}");
+    assert!(!text.contains("replay"), "{text}");
+}
+
+#[test]
+fn a_condition_that_a_subscriber_hears_of_is_within_its_run() {
+    let text = both(scene, |s, all| {
+        let body = s.made(|g| {
+            g.bump(1, &all[1]);
+        });
+        let run = s.made(|g| {
+            g.bump(1, &all[0]);
+            g.if_(&[], all[0].slice([0], [1]).unwrap(), &body).unwrap();
+        });
+        (0..2).for_each(|_| s.go(&run));
+    });
+    assert_eq!(text.matches("by x {run y}").count(), 2, "{text}");
+}
+
+#[test]
+fn a_fused_run_that_a_subscriber_hears_of_is_one_operation() {
+    let text = both(scene, |s, all| {
+        let graph = s.graph(|g| {
+            g.bump(1, &all[0]);
+            g.mix(&all[0], &all[1]);
+        });
+        let run = graph.finalize_with(FinalizeOptions::new().enable_fusion()).unwrap();
+        (0..2).for_each(|_| s.go(&run));
+    });
+    assert_eq!(text.matches("run x y").count(), 2, "{text}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::tree::File;
 const VAGUE: [&str; 6] = ["what", "it", "those", "one", "so", "these"];
 
 /// Of 1,000 sentences so many may begin so.
-const MOST: usize = 100;
+const MOST: usize = 70;
 
 /// A folder with fewer sentences is too small for a share.
 const FEWEST: usize = 20;

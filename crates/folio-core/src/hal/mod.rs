@@ -101,7 +101,7 @@ pub(crate) use compiling::{compiled_here, tell as tell_compiled};
 pub use error::{HalError, HalErrorKind, Lost, PanicPayload, Unavailable};
 pub use graph::{Branch, Choice, Graph, Node, Step};
 pub use kernel::{
-    Args, Block, BlockKernel, Geometry, KernelHandle, KernelId, KernelRef, KernelSource,
+    Args, Block, BlockKernel, Geometry, KernelHandle, KernelId, KernelRef, KernelSource, NativeIr,
     NativeKernel, Param, ParamPtr, Verdict,
 };
 pub use mem::{

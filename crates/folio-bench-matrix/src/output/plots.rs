@@ -106,10 +106,13 @@ fn opponents(device: &Device, rows: &[&Row]) -> Option<Plot> {
     }
     let all = largest.into_iter().filter_map(|row| {
         let (peer, version) = best_peer(row)?;
-        let (name, ratio) = (format!("{}: {}", title(row), peer.name), of_medians(peer.ratio));
-        let times = [row.ours_ns, peer.ns].map(time);
-        let words = format!("{name}: {} of ours, {} of {version}", times[0], times[1]);
-        Some(Bar { name, ratio, words })
+        let [ours, theirs] = [row.ours_ns, peer.ns].map(time);
+        let words = format!("{}: {ours} of ours, {theirs} of {version}", title(row));
+        // The line is short: a mode says most of a workload, and a word names a library.
+        let what = if row.mode.is_empty() { &row.workload } else { &row.mode };
+        let library = peer.name.split(' ').next().unwrap_or_default();
+        let name = format!("{what}, {} {}: {library}", size(row.size), row.unit);
+        Some(Bar { name, ratio: of_medians(peer.ratio), words })
     });
     let all = Vec::from_iter(all);
     if all.is_empty() {

@@ -90,14 +90,17 @@ fn opponents_are_bars() {
     let small = row("copy", [100.0, 90.0], 1);
     let large = crate::record::Row {
         size: 1 << 20,
-        peers: vec![peer("Swift", 50.0), peer("Steady", 80.0)],
+        peers: vec![peer("Swift in a graph", 50.0), peer("Steady", 80.0)],
         ..small.clone()
     };
     let small = crate::record::Row { peers: vec![peer("Steady", 20.0)], ..small };
     let plots = crate::output::plots::plots(&matrix(vec![large, small]));
     let text = plots.iter().find(|plot| plot.name == "opponents-cpu-0").unwrap().svg.inline();
-    assert!(text.contains("stream, copy, 2^20 f32: Swift</text>"), "{text}");
-    assert!(text.contains(">2.00</text>") && text.contains("50 ns of Swift 1.2"), "{text}");
+    assert!(text.contains("copy, 2^20 f32: Swift</text>"), "{text}");
+    assert!(
+        text.contains(">2.00</text>") && text.contains("50 ns of Swift in a graph 1.2"),
+        "{text}"
+    );
     assert!(!text.contains("Steady"), "{text}");
     let without = crate::output::plots::plots(&usual(1.0, 1));
     assert!(without.iter().all(|plot| !plot.name.starts_with("opponents")));

@@ -102,6 +102,13 @@ const TOOLS: &[Tool] = &[
         signs: &["target:mpich/*/data/lib/libmpi_abi.so.1"],
         from: From::Wheel("mpich", "mpich"),
     },
+    Tool {
+        name: "NumPy",
+        // And `examples/python-extension`, whose test it is.
+        needed_by: "folio",
+        signs: &["target:numpy/numpy/__init__.py"],
+        from: From::Wheel("numpy", "numpy"),
+    },
 ];
 
 /// The tools that are needed and not there. With `install`, first installs it.
@@ -289,7 +296,7 @@ mod tests {
         let root = crate::tree::root().unwrap();
         let lines = plan(&missing(&root, |_| false), false, Path::new("target"));
         let of = |start: &str| lines.iter().filter(|line| line.starts_with(start)).count();
-        assert_eq!([of("missing: "), of("would run"), of("would unpack")], [11, 1, 2], "{lines:?}");
+        assert_eq!([of("missing: "), of("would run"), of("would unpack")], [12, 1, 3], "{lines:?}");
         let packages = "ocl-icd-libopencl1 pocl-opencl-icd libvulkan1 mesa-vulkan-drivers \
                         vulkan-validationlayers chromium spirv-tools openmpi-bin mpich python3-pip";
         assert!(lines.iter().any(|line| line.ends_with(packages)), "{lines:?}");

@@ -2,7 +2,7 @@
 //! and nowhere else ([`tell`]).
 
 use crate::panics::contain;
-use crate::sync::{foreign_code, under_locks};
+use crate::sync::under_locks;
 use std::cell::Cell;
 use std::fmt::Display;
 use tracing::level_filters::{LevelFilter, STATIC_MAX_LEVEL};
@@ -43,6 +43,13 @@ pub(crate) fn in_subscriber() -> bool {
     IN_SUBSCRIBER.get()
 }
 
+/// The subscriber is about to run: for tests that watch locks, which no thread may hold then.
+#[inline(always)]
+fn note_subscriber() {
+    #[cfg(feature = "watch-locks")]
+    crate::canary::note("a subscriber", "runs");
+}
+
 /// As [`tell`], for layers: within calls of theirs the engine may hold locks.
 pub fn tell_within(f: impl FnOnce()) {
     under_locks(|| tell(f));
@@ -50,7 +57,7 @@ pub fn tell_within(f: impl FnOnce()) {
 
 /// Calls the subscriber, unless this thread is in it already. The caller holds no lock.
 pub(crate) fn tell(f: impl FnOnce()) {
-    foreign_code("a subscriber");
+    note_subscriber();
     if !IN_SUBSCRIBER.replace(true) {
         contain(f);
         IN_SUBSCRIBER.set(false);
@@ -60,7 +67,7 @@ pub(crate) fn tell(f: impl FnOnce()) {
 /// True when a subscriber wants to know of submissions. The caller holds no lock.
 #[inline]
 pub(crate) fn listening() -> bool {
-    foreign_code("a subscriber");
+    note_subscriber();
     Level::TRACE <= STATIC_MAX_LEVEL && Level::TRACE <= LevelFilter::current() && ask()
 }
 

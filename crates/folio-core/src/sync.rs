@@ -128,14 +128,6 @@ pub(crate) fn under_locks<R>(call: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Code of the program's is about to run: for tests that watch locks, which no thread may hold
-/// then.
-#[inline(always)]
-pub(crate) fn foreign_code(_what: &'static str) {
-    #[cfg(feature = "watch-locks")]
-    crate::canary::note(_what, "runs");
-}
-
 impl<T> Mutex<T> {
     pub(crate) fn new(value: T) -> Mutex<T> {
         Mutex(source::Mutex::new(value))

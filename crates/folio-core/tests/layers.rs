@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 /// stands for itself, and not for the module that it is in.
 const LAYERS: &[&str] = &[
     "sync",
+    "canary",
     "panics",
     "geom",
     "element",

@@ -285,6 +285,9 @@ impl<'a> Oracle<'a> {
         };
         let outputs = if nothing { Vec::new() } else { self.compute(seen, action, failed)? };
         self.mark(&accesses, place, failed);
+        if let Some(root) = failed.filter(|root| may.iter().any(|label| label == root)) {
+            self.spoil(&accesses, place, root);
+        }
         if failed.is_some() {
             let written = action.raw().into_iter().filter(|(_, writes)| *writes);
             written.for_each(|(view, _)| self.storages[view.buffer].forget(&view));
@@ -425,6 +428,16 @@ impl<'a> Oracle<'a> {
             if failed.is_some() && storage.home.is_some() && self.leeway != Leeway::None {
                 storage.loosen_pages(&elements);
             }
+        }
+    }
+
+    /// A command has failed that may have run on memory which a failed one has spoilt: then what it
+    /// should have changed is spoilt, too.
+    fn spoil(&mut self, accesses: &[Access], place: usize, root: &str) {
+        for access in accesses.iter().filter(|a| a.mode != Mode::Read) {
+            let (elements, _) = self.resolve(access);
+            let domain = self.domain_of(access.view.buffer, place);
+            self.storages[access.view.buffer].pages.taint(&elements, domain, root);
         }
     }
 

@@ -21,7 +21,8 @@ fn the_module_passes_its_tests_in_python() {
     let mut python = Command::new("python3");
     python.arg(here.join("tests/test_folio_example.py")).env("PYTHONPATH", paths);
     let output = python.output().expect("python3 runs");
-    let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    let said =
+        [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
     println!("{}", said.concat());
     let _ = std::fs::remove_dir_all(&folder);
     assert!(output.status.success(), "{}", said.concat());

@@ -50,7 +50,8 @@ fn note_subscriber() {
     crate::canary::note("a subscriber", "runs");
 }
 
-/// Calls the subscriber as the engine does, for layers: within calls of theirs the engine may hold locks.
+/// Calls the subscriber as the engine does, for layers: within calls of theirs the engine may hold
+/// locks.
 pub fn tell_within(f: impl FnOnce()) {
     under_locks(|| tell(f));
 }

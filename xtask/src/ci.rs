@@ -22,7 +22,7 @@ Closes with the minutes of each step and a line `N passed, N failed, N skipped`,
 other than a test run counts as one.
 
   --quick           before a push: formatting, lints, spec, tidy, and the tests of the planner, of
-                    kernels and of this program, in ten minutes on two cores
+                    kernels and of this program
   --only STEP       just this step; may be repeated
   --budget WHICH    time for the random suites: quick, normal or ci (default)
   --no-setup        install nothing";

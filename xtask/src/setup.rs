@@ -104,7 +104,7 @@ const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "NumPy",
-        // And `examples/python-extension`, whose test it is.
+        // Through `examples/python-extension`, which is no crate of the workspace.
         needed_by: "folio",
         signs: &["target:numpy/numpy/__init__.py"],
         from: From::Wheel("numpy", "numpy"),

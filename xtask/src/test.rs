@@ -97,7 +97,7 @@ pub fn workspace(root: &Path, target: &Path, options: &Options) -> Result<(Count
     Ok((counts, complaints))
 }
 
-/// Runs the tests of some packages that no suite's budget and no driver belongs to.
+/// Runs the tests of some packages that need no driver, with short budgets.
 pub fn of_packages(root: &Path, target: &Path, packages: &[&str]) -> Result<Counts> {
     let options = Options {
         setup: false,

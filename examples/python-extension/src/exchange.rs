@@ -5,7 +5,7 @@ use folio::dlpack::{
     DLDevice, DLManagedTensor, DLManagedTensorVersioned, Managed, ReadOnly, Refusal, Tensor,
 };
 use folio::{Buffer, Runtime};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -51,8 +51,9 @@ fn taken<M: Named>(capsule: &Bound<'_, PyAny>) -> PyResult<Option<Tensor<M>>> {
         raw
     };
     // SAFETY: a capsule of this name holds such a tensor, by DLPack's protocol, and it is ours
-    // since the name says so. Who calls a function of this module uses the array for nothing else
-    // meanwhile, and has synchronised a GPU that still writes it (README).
+    // since the name says so. Who calls a function of this module lets no other thread use the
+    // array meanwhile, and has synchronised a GPU that still writes it (README). Arrays of one call
+    // that share memory are refused by the functions (`is_apart`).
     unsafe { Tensor::from_raw(raw.cast()) }.map(Some).map_err(told)
 }
 
@@ -98,6 +99,26 @@ impl Input {
         match device.device_type {
             DLDevice::CUDA => Place::Cuda(device.device_id),
             _ => Place::Host,
+        }
+    }
+
+    /// The first address of the array's bytes, and the first one behind them.
+    fn bytes<const D: usize>(&self) -> Result<(usize, usize), Refusal> {
+        Ok(match self {
+            Input::Versioned(tensor) => tensor.layout::<f32, D>()?.bytes,
+            Input::Before(tensor) => tensor.layout::<f32, D>()?.bytes,
+        })
+    }
+
+    /// Fails if this array has memory of another one, which is to be written.
+    pub fn is_apart<const D: usize, const E: usize>(&self, written: &Input) -> PyResult<()> {
+        let of = |bytes: Result<_, Refusal>| bytes.map_err(told);
+        let ((from, end), (start, behind)) = (of(self.bytes::<D>())?, of(written.bytes::<E>())?);
+        match from < behind && start < end {
+            true => {
+                Err(PyValueError::new_err("the array that is written shares memory with another"))
+            }
+            false => Ok(()),
         }
     }
 

@@ -56,6 +56,7 @@ fn missing() -> PyResult<Vec<String>> {
 fn saxpy(py: Python<'_>, a: f32, x: &Bound<'_, PyAny>, y: &Bound<'_, PyAny>) -> PyResult<()> {
     let rt = runtime()?;
     let (x, y) = (Input::take(x)?, Input::take(y)?);
+    x.is_apart::<1, 1>(&y)?;
     let place = y.place();
     // Others may use Python until this is done.
     let done = py.detach(move || -> folio::Result<()> {

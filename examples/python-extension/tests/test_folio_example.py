@@ -110,6 +110,15 @@ class OfNumPy(unittest.TestCase):
         self.assertEqual(y.ctypes.data, at)
         numpy.testing.assert_array_equal(y, 2 * x + 1)
 
+    def test_arrays_that_share_memory_are_refused(self):
+        y = numpy.arange(10, dtype=numpy.float32)
+        for x, z in [(y, y), (y[1:], y[:-1]), (y[::2], y[:5])]:
+            with self.assertRaisesRegex(ValueError, "shares memory"):
+                folio_example.saxpy(1.0, x, z)
+        self.assertEqual(y.tolist(), [float(k) for k in range(10)])
+        folio_example.saxpy(1.0, y[:5], y[5:])
+        self.assertEqual(y[5:].tolist(), [5.0, 7.0, 9.0, 11.0, 13.0])
+
     def test_strides_are_copied(self):
         x = numpy.arange(24, dtype=numpy.float32).reshape(4, 6).T
         wanted = stepped(x.tolist(), 0.5)

@@ -11,7 +11,7 @@ use crate::memory::address;
 use crate::program::{Entry, Ready};
 use crate::way::Start;
 use cudarc::driver::sys::{self, CUgraphConditionalNodeType as Kind, CUresult};
-use folio_core::hal::{Branch, Choice, HalError, Step};
+use folio_core::hal::{BodyNode, Branch, Choice, HalError};
 use folio_driver::verdict::Verdict;
 use std::ffi::c_void;
 use std::ptr::null;
@@ -87,8 +87,8 @@ impl Nodes<'_> {
             let mut after = Ids::new();
             for step in steps {
                 after = self.within(graph, &after, |nodes| match step {
-                    Step::Op(op) => nodes.all(op),
-                    Step::Branch(branch) => nodes.condition(branch),
+                    BodyNode::Op(op) => nodes.all(op),
+                    BodyNode::Branch(branch) => nodes.condition(branch),
                 })?;
             }
             if sets == LOOP_BEGINS {

@@ -115,7 +115,7 @@ impl CudaGraph {
         after.sort_unstable();
         after.dedup();
         let which = (state.operations.len(), state.most);
-        let nodes = Nodes::new(self, Step::Add(&after), &mut state, Operation::default(), which);
+        let nodes = Nodes::new(self, Action::Add(&after), &mut state, Operation::default(), which);
         let mut added = nodes.all(&node.op);
         let commands = nodes.count.get();
         if added.is_ok() && commands == 0 {
@@ -169,7 +169,7 @@ unsafe impl Graph for CudaGraph {
             self.make_block(&mut state, &operation);
         }
         let before = operation.commands;
-        let nodes = Nodes::new(self, Step::Exchange, &mut state, operation, (node, most));
+        let nodes = Nodes::new(self, Action::Exchange, &mut state, operation, (node, most));
         let done = nodes.all(&op);
         let count = nodes.count.get();
         state.operations[node] = nodes.give_back(&mut state);
@@ -197,8 +197,8 @@ unsafe impl Graph for CudaGraph {
 fn records(op: &Op<'_>) -> usize {
     fn within(branch: &Branch<'_>) -> usize {
         let steps = branch.bodies.iter().flatten().map(|step| match step {
-            hal::Step::Op(_) => 1,
-            hal::Step::Branch(branch) => within(branch),
+            hal::BodyNode::Op(_) => 1,
+            hal::BodyNode::Branch(branch) => within(branch),
         });
         1 + steps.sum::<usize>()
     }
@@ -231,7 +231,7 @@ impl Drop for CudaGraph {
 
 /// The action on nodes.
 #[derive(Clone, Copy)]
-enum Step<'n> {
+enum Action<'n> {
     /// They are added, the first of each branch after these.
     Add(&'n [sys::CUgraphNode]),
     /// The nodes get other parameters, one after the other.
@@ -243,7 +243,7 @@ pub(crate) struct Nodes<'n> {
     pub(crate) of: &'n CudaGraph,
     /// To which they are added: the graph's own, or that of a conditional node's body.
     pub(crate) graph: sys::CUgraph,
-    step: Step<'n>,
+    step: Action<'n>,
     both: RefCell<(Owned, Operation)>,
     /// The operation's number.
     number: usize,
@@ -261,7 +261,7 @@ pub(crate) struct Nodes<'n> {
 impl<'n> Nodes<'n> {
     fn new(
         of: &'n CudaGraph,
-        step: Step<'n>,
+        step: Action<'n>,
         state: &mut GraphState,
         operation: Operation,
         (number, most): (usize, usize),
@@ -289,7 +289,7 @@ impl<'n> Nodes<'n> {
         let owned = std::mem::take(&mut self.both.borrow_mut().0);
         let both = RefCell::new((owned, Operation::default()));
         let ([count, launches, pieces], last) = ([0; 3].map(Cell::new), Cell::new(None));
-        let (of, number, most, step) = (self.of, self.number, self.most, Step::Add(after));
+        let (of, number, most, step) = (self.of, self.number, self.most, Action::Add(after));
         let nodes = Nodes { of, graph, step, both, number, most, count, launches, pieces, last };
         let added = add(&nodes);
         nodes.branch();
@@ -300,7 +300,7 @@ impl<'n> Nodes<'n> {
 
     /// They are added, and not exchanged.
     pub(crate) fn adds(&self) -> bool {
-        matches!(self.step, Step::Add(_))
+        matches!(self.step, Action::Add(_))
     }
 
     /// All commands of an operation.
@@ -381,7 +381,7 @@ impl<'n> Nodes<'n> {
         let count = self.count.get();
         self.count.set(count + 1);
         match self.step {
-            Step::Add(first) => {
+            Action::Add(first) => {
                 let last = self.last.get();
                 let after = last.as_ref().map_or(first, std::slice::from_ref);
                 let mut node = null_mut();
@@ -390,7 +390,7 @@ impl<'n> Nodes<'n> {
                 self.last.set(Some(node));
                 Ok(())
             }
-            Step::Exchange => {
+            Action::Exchange => {
                 let before = operation.nodes.len();
                 let node = operation.nodes.get(count);
                 let node = *node.ok_or_else(|| other_commands(before, count + 1))?;
@@ -405,7 +405,7 @@ impl<'n> Nodes<'n> {
 
     /// The commands of an interop task, as one node.
     fn capture(&self, task: &dyn Foreign, params: &[Param]) -> Result<(), HalError> {
-        if let Step::Exchange = self.step {
+        if let Action::Exchange = self.step {
             return Err(HalError::unsupported("exchanging what an interop task has enqueued"));
         }
         let captured = Captured::of(&self.of.device.context, task, params)?;

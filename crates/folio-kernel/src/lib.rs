@@ -83,8 +83,8 @@ pub use front::{build::Builder, parse, source};
 #[doc(hidden)]
 pub use ir::words;
 pub use ir::{
-    Access, Body, Collision, Corner, Kernel, Label, Let, Owner, Param, ParamId, ParamKind, Place,
-    Product, ProductForm, Root, Shape, Site, SiteId, Step, Stmt, Value, VarDecl, VarId,
+    Access, Body, Collision, Corner, Hop, Kernel, Label, Let, Owner, Param, ParamId, ParamKind,
+    Place, Product, ProductForm, Root, Shape, Site, SiteId, Stmt, Value, VarDecl, VarId,
     fault::{Fault, VerifyError},
     hash::ContentHash,
     infer,

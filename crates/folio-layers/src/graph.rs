@@ -2,8 +2,8 @@
 
 use crate::layer::{DeviceRef, Hooks};
 use folio_core::hal::{
-    CopyRect, FillRect, Geometry, Graph, HalError, Hint, KernelHandle, KernelRef, MemRef, Node, Op,
-    Param, Side, Step,
+    BodyNode, CopyRect, FillRect, Geometry, Graph, HalError, Hint, KernelHandle, KernelRef, MemRef,
+    Node, Op, Param, Side,
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -70,9 +70,9 @@ impl Noted {
             Op::Switch(mem, bytes, to) => Noted::Switch(mem, bytes, to),
             Op::Replay(_) => Noted::Replay(nodes.iter().map(|node| node.does.clone()).collect()),
             Op::Branch(branch) => {
-                let step = |step: &Step<'_>| match step {
-                    Step::Op(op) => Noted::of(*op, &[]),
-                    Step::Branch(branch) => Noted::of(Op::Branch(branch), &[]),
+                let step = |step: &BodyNode<'_>| match step {
+                    BodyNode::Op(op) => Noted::of(*op, &[]),
+                    BodyNode::Branch(branch) => Noted::of(Op::Branch(branch), &[]),
                 };
                 let steps = branch.bodies.iter().flatten().map(step).collect();
                 Noted::Branch(branch.value, branch.bytes as u64, steps)

@@ -2,7 +2,7 @@
 
 use crate::ir::IrKernel;
 use crate::work::{Branched, Code, Launch, Work, drop_contained};
-use folio_core::hal::{Branch, Graph, HalError, KernelHandle, KernelRef, Node, Op, Step};
+use folio_core::hal::{BodyNode, Branch, Graph, HalError, KernelHandle, KernelRef, Node, Op};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Finds a loaded kernel.
@@ -71,8 +71,8 @@ impl Drop for SimGraph {
 fn check_node(op: &Op<'_>, closures: bool) -> Result<(), HalError> {
     let Op::Branch(branch) = op else { return check(op, closures) };
     branch.bodies.iter().flatten().try_for_each(|step| match step {
-        Step::Op(op) => check(op, closures),
-        Step::Branch(branch) => check_node(&Op::Branch(branch), closures),
+        BodyNode::Op(op) => check(op, closures),
+        BodyNode::Branch(branch) => check_node(&Op::Branch(branch), closures),
     })
 }
 
@@ -104,9 +104,9 @@ fn work(op: Op<'_>, find: &Find) -> Result<Work, HalError> {
 }
 
 fn branched(branch: &Branch<'_>, find: &Find) -> Result<Branched<Work>, HalError> {
-    let step = |step: &Step<'_>| match step {
-        Step::Op(op) => work(*op, find),
-        Step::Branch(branch) => Ok(Work::Branch(branched(branch, find)?)),
+    let step = |step: &BodyNode<'_>| match step {
+        BodyNode::Op(op) => work(*op, find),
+        BodyNode::Branch(branch) => Ok(Work::Branch(branched(branch, find)?)),
     };
     let bodies = branch.bodies.iter().map(|body| body.iter().map(step).collect());
     let bodies = bodies.collect::<Result<_, _>>()?;

@@ -4,8 +4,8 @@
 use super::Test;
 use super::rig::{Memory, Outcome, Queue, Rig, Seat, Stop, ensure, host, line, noise, run};
 use folio_core::hal::{
-    Args, Block, BlockKernel, Branch, Choice, Geometry, Graph, HalError, HalErrorKind, KernelRef,
-    LaneKind, NativeKernel, Node, Op, ParamPtr, Step, Verdict,
+    Args, Block, BlockKernel, BodyNode, Branch, Choice, Geometry, Graph, HalError, HalErrorKind,
+    KernelRef, LaneKind, NativeKernel, Node, Op, ParamPtr, Verdict,
 };
 use std::cell::Cell;
 use std::sync::Arc;
@@ -251,7 +251,7 @@ fn choosing(
 ) -> Result<Option<Arc<dyn Graph>>, Stop> {
     let rect = [run(to.at(0), 1)];
     let patterns: Vec<[u8; 1]> = (1..=bodies).map(|k| [k]).collect();
-    let bodies = patterns.iter().map(|pattern| vec![Step::Op(Op::Fill(&rect, pattern))]);
+    let bodies = patterns.iter().map(|pattern| vec![BodyNode::Op(Op::Fill(&rect, pattern))]);
     let value = value.at(8);
     let branch = Branch { choice, value, bytes, number: 0, bodies: bodies.collect() };
     match seat.device.graph(&[Node { op: Op::Branch(&branch), after: &[] }]) {
@@ -307,19 +307,19 @@ fn loops(seat: &Seat<'_>, queue: &mut Queue) -> Outcome {
     let ([away, back], [there, home]) = (on(&flags), on(&counts));
     let mark = [run(counts.at(15), 1)];
     for (limit, turns) in [(5, 0u8), (5, 3), (3, 3), (2, 3), (0, 0), (0, 1)] {
-        let copy = |rect| Step::Op(Op::Copy(rect));
+        let copy = |rect| BodyNode::Op(Op::Copy(rect));
         let marks = Branch {
             choice: Choice::If,
             value: flags.at(1),
             bytes: 1,
             number: 1,
-            bodies: vec![vec![Step::Op(Op::Fill(&mark, &[77]))]],
+            bodies: vec![vec![BodyNode::Op(Op::Fill(&mark, &[77]))]],
         };
         let body = vec![
-            Step::Branch(marks),
+            BodyNode::Branch(marks),
             copy(&away),
             copy(&back),
-            Step::Op(Op::Join),
+            BodyNode::Op(Op::Join),
             copy(&there),
             copy(&home),
         ];

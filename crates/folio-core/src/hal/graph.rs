@@ -41,13 +41,13 @@ pub struct Branch<'a> {
     pub bytes: usize,
     /// The number by which [`HalErrorKind::Limit`](super::HalErrorKind::Limit) names it.
     pub number: u32,
-    /// The lists. The steps of one run one after the other, and do not fail by themselves.
-    pub bodies: Vec<Vec<Step<'a>>>,
+    /// The lists. The nodes of one run one after the other, and do not fail by themselves.
+    pub bodies: Vec<Vec<BodyNode<'a>>>,
 }
 
-/// A step of a [`Branch`]'s body.
+/// A node of a [`Branch`]'s body.
 #[derive(Clone, Debug)]
-pub enum Step<'a> {
+pub enum BodyNode<'a> {
     /// An operation: a copy, a fill, a launch of the device's own code, or a join.
     Op(Op<'a>),
     /// A conditional node within it.

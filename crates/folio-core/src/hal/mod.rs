@@ -99,7 +99,7 @@ pub use caps::{Caps, DeviceInfo, DeviceKind, Limits, Link, MemoryHome, WaitGroup
 pub use compiling::compiling;
 pub(crate) use compiling::{compiled_here, tell as tell_compiled};
 pub use error::{HalError, HalErrorKind, Lost, PanicPayload, Unavailable};
-pub use graph::{Branch, Choice, Graph, Node, Step};
+pub use graph::{BodyNode, Branch, Choice, Graph, Node};
 pub use kernel::{
     Args, Block, BlockKernel, Geometry, KernelHandle, KernelId, KernelRef, KernelSource, NativeIr,
     NativeKernel, Param, ParamPtr, Verdict,

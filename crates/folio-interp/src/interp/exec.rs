@@ -7,8 +7,8 @@ use super::{
 };
 use folio_kernel::launch::Launch;
 use folio_kernel::{
-    Atomic, Binary, Body, Collision, Combine, Compare, Fold, Kernel, Label, Let, Op, ParamId,
-    ParamKind, Place, Query, Root, Scalar, SiteId, Step, Stmt, Subgroup, Type, Value, VarId,
+    Atomic, Binary, Body, Collision, Combine, Compare, Fold, Hop, Kernel, Label, Let, Op, ParamId,
+    ParamKind, Place, Query, Root, Scalar, SiteId, Stmt, Subgroup, Type, Value, VarId,
     ViolationKind,
 };
 
@@ -678,10 +678,10 @@ impl<'r> Machine<'r> {
     }
 
     /// Which part a step takes.
-    fn part(&self, step: &Step, item: &Item) -> u64 {
+    fn part(&self, step: &Hop, item: &Item) -> u64 {
         match step {
-            Step::Part(part) => u64::from(*part),
-            Step::At(index) => self.bits(*index, item),
+            Hop::Part(part) => u64::from(*part),
+            Hop::At(index) => self.bits(*index, item),
         }
     }
 

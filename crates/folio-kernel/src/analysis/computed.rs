@@ -10,7 +10,7 @@ use crate::types::Scalar;
 
 /// How a number comes about; of others by where they are among the steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Step {
+enum Origin {
     /// Nothing is known but its type.
     Any,
     Exactly(i128),
@@ -23,20 +23,24 @@ enum Step {
     Turn(usize, usize),
 }
 
-impl Step {
+impl Origin {
     fn parts(&self) -> [Option<usize>; 2] {
         match *self {
-            Step::Any | Step::Exactly(_) | Step::Symbol(_) => [None; 2],
-            Step::Unary(_, a) | Step::Cast(a) => [Some(a), None],
-            Step::Binary(_, a, b) | Step::Either(a, b) | Step::Turn(a, b) => [Some(a), Some(b)],
+            Origin::Any | Origin::Exactly(_) | Origin::Symbol(_) => [None; 2],
+            Origin::Unary(_, a) | Origin::Cast(a) => [Some(a), None],
+            Origin::Binary(_, a, b) | Origin::Either(a, b) | Origin::Turn(a, b) => {
+                [Some(a), Some(b)]
+            }
         }
     }
 
     fn parts_mut(&mut self) -> [Option<&mut usize>; 2] {
         match self {
-            Step::Any | Step::Exactly(_) | Step::Symbol(_) => [None, None],
-            Step::Unary(_, a) | Step::Cast(a) => [Some(a), None],
-            Step::Binary(_, a, b) | Step::Either(a, b) | Step::Turn(a, b) => [Some(a), Some(b)],
+            Origin::Any | Origin::Exactly(_) | Origin::Symbol(_) => [None, None],
+            Origin::Unary(_, a) | Origin::Cast(a) => [Some(a), None],
+            Origin::Binary(_, a, b) | Origin::Either(a, b) | Origin::Turn(a, b) => {
+                [Some(a), Some(b)]
+            }
         }
     }
 }
@@ -47,7 +51,7 @@ const FEW: usize = 32;
 /// Integers of a kernel, in the order in which they are computed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Computed {
-    steps: Vec<(Scalar, Step)>,
+    steps: Vec<(Scalar, Origin)>,
     /// By value: where it is, if it is an integer.
     places: Vec<Option<usize>>,
     /// By step: something bounds it, whatever the launch.
@@ -63,7 +67,7 @@ impl Computed {
             Stmt::Let(define) => computed.enter(kernel, define.value, &define.op),
             Stmt::For { index, start, end, .. } => {
                 let ends = computed.place(*start).zip(computed.place(*end));
-                let step = ends.map_or(Step::Any, |(start, end)| Step::Turn(start, end));
+                let step = ends.map_or(Origin::Any, |(start, end)| Origin::Turn(start, end));
                 computed.push(kernel, *index, step);
             }
             _ => {}
@@ -75,16 +79,16 @@ impl Computed {
         self.places.get(value.index()).copied().flatten()
     }
 
-    fn push(&mut self, kernel: &Kernel, value: Value, step: Step) {
+    fn push(&mut self, kernel: &Kernel, value: Value, step: Origin) {
         let scalar = kernel.type_of(value).and_then(|ty| ty.scalar());
         let Some(scalar) = scalar.filter(|scalar| scalar.is_int()) else { return };
         let of = |part: usize| self.bounded.get(part).is_some_and(|bounded| *bounded);
         let bounded = match step {
             // A number of few bits is small.
-            Step::Any => scalar.bits() < 32,
-            Step::Binary(Binary::Min | Binary::Max | Binary::And, a, b) => of(a) || of(b),
-            Step::Binary(Binary::Rem, _, b) => of(b),
-            Step::Exactly(_) | Step::Symbol(_) => true,
+            Origin::Any => scalar.bits() < 32,
+            Origin::Binary(Binary::Min | Binary::Max | Binary::And, a, b) => of(a) || of(b),
+            Origin::Binary(Binary::Rem, _, b) => of(b),
+            Origin::Exactly(_) | Origin::Symbol(_) => true,
             _ => step.parts().into_iter().flatten().all(of),
         };
         if let Some(place) = self.places.get_mut(value.index()) {
@@ -97,20 +101,20 @@ impl Computed {
     fn enter(&mut self, kernel: &Kernel, value: Value, op: &Op) {
         let at = |value: &Value| self.place(*value);
         let step = match op {
-            Op::Const(scalar, bits) if scalar.is_int() => Some(Step::Exactly(scalar.int(*bits))),
-            Op::Zero(_) => Some(Step::Exactly(0)),
-            Op::Arg(param) => Some(Step::Symbol(Symbol::Arg(*param))),
-            Op::Extent(param, dim) => Some(Step::Symbol(Symbol::Extent(*param, *dim))),
+            Op::Const(scalar, bits) if scalar.is_int() => Some(Origin::Exactly(scalar.int(*bits))),
+            Op::Zero(_) => Some(Origin::Exactly(0)),
+            Op::Arg(param) => Some(Origin::Symbol(Symbol::Arg(*param))),
+            Op::Extent(param, dim) => Some(Origin::Symbol(Symbol::Extent(*param, *dim))),
             Op::Query { query, dim, copy } => {
-                Some(Step::Symbol(Symbol::Query(*query, *dim, *copy)))
+                Some(Origin::Symbol(Symbol::Query(*query, *dim, *copy)))
             }
-            Op::Unary(op, a) => at(a).map(|a| Step::Unary(*op, a)),
-            Op::Binary(op, a, b) => at(a).zip(at(b)).map(|(a, b)| Step::Binary(*op, a, b)),
-            Op::Select(_, a, b) => at(a).zip(at(b)).map(|(a, b)| Step::Either(a, b)),
-            Op::Cast(a, _) => at(a).map(Step::Cast),
+            Op::Unary(op, a) => at(a).map(|a| Origin::Unary(*op, a)),
+            Op::Binary(op, a, b) => at(a).zip(at(b)).map(|(a, b)| Origin::Binary(*op, a, b)),
+            Op::Select(_, a, b) => at(a).zip(at(b)).map(|(a, b)| Origin::Either(a, b)),
+            Op::Cast(a, _) => at(a).map(Origin::Cast),
             _ => None,
         };
-        self.push(kernel, value, step.unwrap_or(Step::Any));
+        self.push(kernel, value, step.unwrap_or(Origin::Any));
     }
 
     /// Where a value is, if more is known of it than its type.
@@ -162,17 +166,19 @@ impl Computed {
             let all = Interval::of(*scalar);
             let at = |part: &usize| values.get(*part).copied().unwrap_or(all);
             values[place] = match step {
-                Step::Any => all,
-                Step::Exactly(value) => Interval::exactly(*value),
-                Step::Symbol(symbol) => of(*symbol).map_or(all, |known| known.wrapped(*scalar)),
-                Step::Unary(op, a) if self.is(*a, *scalar) => interval::unary(*op, *scalar, at(a)),
+                Origin::Any => all,
+                Origin::Exactly(value) => Interval::exactly(*value),
+                Origin::Symbol(symbol) => of(*symbol).map_or(all, |known| known.wrapped(*scalar)),
+                Origin::Unary(op, a) if self.is(*a, *scalar) => {
+                    interval::unary(*op, *scalar, at(a))
+                }
                 // The amount of a shift has a type of its own; only small ones are known.
-                Step::Binary(_, _, b) if !self.is(*b, *scalar) && at(b).lo < 0 => all,
-                Step::Binary(op, a, b) => interval::binary(*op, *scalar, at(a), at(b)),
-                Step::Unary(..) => all,
-                Step::Either(a, b) => at(a).join(at(b)),
-                Step::Cast(a) => at(a).wrapped(*scalar),
-                Step::Turn(start, end) => {
+                Origin::Binary(_, _, b) if !self.is(*b, *scalar) && at(b).lo < 0 => all,
+                Origin::Binary(op, a, b) => interval::binary(*op, *scalar, at(a), at(b)),
+                Origin::Unary(..) => all,
+                Origin::Either(a, b) => at(a).join(at(b)),
+                Origin::Cast(a) => at(a).wrapped(*scalar),
+                Origin::Turn(start, end) => {
                     let (start, end) = (at(start), at(end));
                     Interval::new(start.lo, start.hi.max(end.hi - 1))
                 }
@@ -189,7 +195,7 @@ impl Computed {
     /// here, and not beyond all extents.
     pub(crate) fn index(&self, at: usize, values: &[Interval]) -> Option<Interval> {
         match self.steps.get(at) {
-            Some((_, Step::Cast(of))) => values.get(*of).copied(),
+            Some((_, Origin::Cast(of))) => values.get(*of).copied(),
             _ => values.get(at).copied(),
         }
     }

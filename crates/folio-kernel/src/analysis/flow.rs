@@ -7,7 +7,7 @@
 
 use crate::interval::{self, Interval};
 use crate::ir::{
-    Body, Kernel, Label, Let, ParamId, ParamKind, Place, Root, SiteId, Step, Stmt, Value, VarId,
+    Body, Hop, Kernel, Label, Let, ParamId, ParamKind, Place, Root, SiteId, Stmt, Value, VarId,
 };
 use crate::launch::Launch;
 use crate::linear::{self, Linear, Symbol};
@@ -484,7 +484,7 @@ impl<'k> Flow<'k> {
         let arrays = self.arrays(place, state);
         match &place.root {
             Root::Var(_) => {
-                let indexed = place.path.iter().any(|step| matches!(step, Step::At(_)));
+                let indexed = place.path.iter().any(|step| matches!(step, Hop::At(_)));
                 if let (true, Some(found)) = (indexed, &mut self.found) {
                     found.arrays.push(InVariable { proved: arrays, site });
                 }
@@ -539,15 +539,15 @@ impl<'k> Flow<'k> {
         place.path.iter().all(|step| {
             let Some(whole) = ty else { return false };
             match (step, self.kernel.types.get(whole)) {
-                (Step::Part(part), _) => {
+                (Hop::Part(part), _) => {
                     ty = self.kernel.types.part(whole, *part);
                     true
                 }
-                (Step::At(index), Some(Composite::Array { element, len })) => {
+                (Hop::At(index), Some(Composite::Array { element, len })) => {
                     ty = Some(*element);
                     self.index(*index, state).hi < i128::from(*len)
                 }
-                (Step::At(_), _) => false,
+                (Hop::At(_), _) => false,
             }
         })
     }

@@ -3,7 +3,7 @@
 
 use crate::access::is_own;
 use crate::fault::{Fault, VerifyError};
-use crate::ir::{Access, Body, Kernel, Label, Owner, ParamKind, Place, Root, Step, Stmt, Value};
+use crate::ir::{Access, Body, Hop, Kernel, Label, Owner, ParamKind, Place, Root, Stmt, Value};
 use crate::linear::{self, Linear, Symbol};
 use crate::op::{Op, Query};
 use crate::print::head;
@@ -260,8 +260,8 @@ impl<'k> Outputs<'k> {
         let (mut ty, mut first) = (element, 0u64);
         for step in &place.path {
             let part = match step {
-                Step::Part(part) => *part,
-                Step::At(index) => u32::try_from(self.constant(*index)?).ok()?,
+                Hop::Part(part) => *part,
+                Hop::At(index) => u32::try_from(self.constant(*index)?).ok()?,
             };
             let mut before = (0..part).map(|at| types.part(ty, at));
             first = before.try_fold(first, |sum, ty| Some(sum + size(ty?)))?;
@@ -304,7 +304,7 @@ impl<'k> Outputs<'k> {
             let Stmt::Store { place, .. } = stmt else { continue };
             let Some((param, element, Access::Out, owner, at)) = self.view(place) else { continue };
             let chunk = match (place.path.as_slice(), self.kernel.types.get(element)) {
-                ([Step::At(slot)], Some(Composite::Array { len, .. })) => {
+                ([Hop::At(slot)], Some(Composite::Array { len, .. })) => {
                     let all = self.constant(end).is_some_and(|end| end >= i64::from(*len));
                     owner == Owner::Item && !self.once && *slot == index && all
                 }

@@ -18,7 +18,7 @@ use crate::contract::contract;
 use crate::fast::{self, fast};
 use crate::flow::Use;
 use crate::interval::Interval;
-use crate::ir::{Kernel, ParamId, ParamKind, Root, Site, Step, Stmt, walk};
+use crate::ir::{Hop, Kernel, ParamId, ParamKind, Root, Site, Stmt, walk};
 use crate::limit;
 use crate::linear::Symbol;
 use crate::op::{Op, Query};
@@ -319,7 +319,7 @@ fn indexes_arrays(ir: &Kernel) -> bool {
             }
             Root::Var(_) => false,
         };
-        found |= local || place.path.iter().any(|step| matches!(step, Step::At(_)));
+        found |= local || place.path.iter().any(|step| matches!(step, Hop::At(_)));
     });
     found
 }

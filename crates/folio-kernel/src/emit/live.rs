@@ -1,6 +1,6 @@
 //! Which values are computed: those that are used, or whose computing has an effect.
 
-use crate::ir::{Body, Kernel, Place, Root, Step, Stmt, Value, VarId, walk};
+use crate::ir::{Body, Hop, Kernel, Place, Root, Stmt, Value, VarId, walk};
 use crate::op::{Binary, Op};
 
 /// By value: it is used. Where accesses are checked, a load has an effect.
@@ -63,7 +63,7 @@ pub fn has_effect(op: &Op, kernel: &Kernel, checked: bool) -> bool {
 }
 
 fn is_indexed(place: &Place) -> bool {
-    matches!(place.root, Root::Element(..)) || place.path.iter().any(|s| matches!(s, Step::At(_)))
+    matches!(place.root, Root::Element(..)) || place.path.iter().any(|s| matches!(s, Hop::At(_)))
 }
 
 /// By variable: it is named anywhere.

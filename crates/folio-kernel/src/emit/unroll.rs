@@ -1,6 +1,6 @@
 //! Which loops compilers are asked to unroll.
 
-use crate::ir::{Body, Let, Root, Step, Stmt, Value, walk};
+use crate::ir::{Body, Hop, Let, Root, Stmt, Value, walk};
 use crate::op::Op;
 
 /// Turns of a short loop that the compiler joins: docs/decisions/29-unrolled-loads.md says why 16.
@@ -38,7 +38,7 @@ pub(super) fn is_worth_listing(turn: Value, body: &Body) -> bool {
             _ => None,
         };
         found |= place.is_some_and(|place| {
-            matches!(place.root, Root::Var(_)) && place.path.contains(&Step::At(turn))
+            matches!(place.root, Root::Var(_)) && place.path.contains(&Hop::At(turn))
         });
     });
     found || (is_plain && statements <= SHORT)

@@ -1,8 +1,8 @@
 //! Reads the text form.
 
 use crate::ir::{
-    Access, Body, Collision, Corner, Kernel, Label, Let, Owner, Param, ParamId, ParamKind, Place,
-    Product, Root, Shape, Site, SiteId, Step, Stmt, Value, VarDecl, VarId,
+    Access, Body, Collision, Corner, Hop, Kernel, Label, Let, Owner, Param, ParamId, ParamKind,
+    Place, Product, Root, Shape, Site, SiteId, Stmt, Value, VarDecl, VarId,
 };
 use crate::op::{Atomic, Binary, Combine, Compare, Fold, Op, Query, Subgroup, Unary};
 use crate::types::{Composite, Field, Scalar, Struct, Type, Types};
@@ -443,26 +443,26 @@ impl Parser<'_> {
     }
 
     /// `v3.1.0`, or `v3.` before an index.
-    fn split(&mut self) -> Result<(u32, Vec<Step>)> {
+    fn split(&mut self) -> Result<(u32, Vec<Hop>)> {
         let wanted = "a variable or an element";
         let read = |text: &str| {
             let mut parts = text.strip_prefix('v')?.split('.');
             let var = parts.next()?.parse().ok().filter(|var| *var < MOST)?;
-            let known = |part: &str| part.parse().ok().map(Step::Part);
+            let known = |part: &str| part.parse().ok().map(Hop::Part);
             let steps: Option<Vec<_>> = parts.filter(|part| !part.is_empty()).map(known).collect();
             Some((var, steps?))
         };
         self.word(wanted, read)
     }
 
-    fn steps(&mut self, path: &mut Vec<Step>) -> Result<()> {
+    fn steps(&mut self, path: &mut Vec<Hop>) -> Result<()> {
         loop {
             if self.is("[") {
-                path.push(Step::At(self.value()?));
+                path.push(Hop::At(self.value()?));
                 self.expect("]")?;
             } else if self.peek().starts_with('.') {
-                let known = |part: &str| part.parse().ok().map(Step::Part);
-                let read = |text: &str| -> Option<Vec<Step>> {
+                let known = |part: &str| part.parse().ok().map(Hop::Part);
+                let read = |text: &str| -> Option<Vec<Hop>> {
                     text.split('.').filter(|part| !part.is_empty()).map(known).collect()
                 };
                 path.extend(self.word("parts", read)?);

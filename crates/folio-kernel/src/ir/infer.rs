@@ -1,7 +1,7 @@
 //! The type of an operation's result: the one set of typing rules, used by builder and verifier.
 
 use crate::fault::Fault;
-use crate::ir::{Kernel, ParamId, ParamKind, Place, Root, Step, Value};
+use crate::ir::{Hop, Kernel, ParamId, ParamKind, Place, Root, Value};
 use crate::op::{Atomic, Binary, Fold, Op, Subgroup, Unary};
 use crate::print::type_name;
 use crate::types::{Composite, Scalar, Type};
@@ -224,8 +224,8 @@ impl Rules<'_> {
         };
         for step in &place.path {
             ty = match step {
-                Step::Part(part) => self.step(ty, *part)?,
-                Step::At(index) => {
+                Hop::Part(part) => self.step(ty, *part)?,
+                Hop::At(index) => {
                     self.is("an index", *index, Scalar::U64.into())?;
                     match self.0.types.get(ty) {
                         Some(Composite::Array { element, .. }) => *element,

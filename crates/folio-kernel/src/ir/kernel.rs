@@ -142,9 +142,9 @@ pub enum Root {
     Element(ParamId, Vec<Value>),
 }
 
-/// A step into a struct or an array.
+/// A hop into a struct or an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Step {
+pub enum Hop {
     /// A part that is known.
     Part(u32),
     /// An element of an array, by a `u64`.
@@ -157,7 +157,7 @@ pub struct Place {
     /// Where it begins.
     pub root: Root,
     /// From there to the part that is meant.
-    pub path: Vec<Step>,
+    pub path: Vec<Hop>,
 }
 
 impl Place {
@@ -173,21 +173,21 @@ impl Place {
 
     /// An index leads there, which may be out of bounds.
     pub fn is_indexed(&self) -> bool {
-        let at = |step: &Step| matches!(step, Step::At(_));
+        let at = |step: &Hop| matches!(step, Hop::At(_));
         matches!(self.root, Root::Element(..)) || self.path.iter().any(at)
     }
 
     /// A part of this.
     #[must_use]
     pub fn part(mut self, at: u32) -> Place {
-        self.path.push(Step::Part(at));
+        self.path.push(Hop::Part(at));
         self
     }
 
     /// An element of this array.
     #[must_use]
     pub fn at(mut self, at: Value) -> Place {
-        self.path.push(Step::At(at));
+        self.path.push(Hop::At(at));
         self
     }
 
@@ -198,8 +198,8 @@ impl Place {
             Root::Element(_, at) => at.clone(),
         };
         all.extend(self.path.iter().filter_map(|step| match step {
-            Step::Part(_) => None,
-            Step::At(value) => Some(*value),
+            Hop::Part(_) => None,
+            Hop::At(value) => Some(*value),
         }));
         all
     }
@@ -210,7 +210,7 @@ impl Place {
             at.iter_mut().for_each(&mut *change);
         }
         for step in &mut self.path {
-            if let Step::At(value) = step {
+            if let Hop::At(value) = step {
                 change(value);
             }
         }

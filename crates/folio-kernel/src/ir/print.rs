@@ -2,8 +2,7 @@
 //! texts; the content hash is of this text.
 
 use crate::ir::{
-    Body, Collision, Kernel, Param, ParamKind, Place, Product, Root, Site, SiteId, Step, Stmt,
-    Value,
+    Body, Collision, Hop, Kernel, Param, ParamKind, Place, Product, Root, Site, SiteId, Stmt, Value,
 };
 use crate::op::Op;
 use crate::types::{Composite, Scalar, Type};
@@ -88,8 +87,8 @@ impl Display for Place {
             }
         }
         self.path.iter().try_for_each(|step| match step {
-            Step::Part(part) => write!(f, ".{part}"),
-            Step::At(value) => write!(f, ".[{value}]"),
+            Hop::Part(part) => write!(f, ".{part}"),
+            Hop::At(value) => write!(f, ".[{value}]"),
         })
     }
 }

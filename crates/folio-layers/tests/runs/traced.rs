@@ -3,6 +3,7 @@
 use crate::scene::{Commands, N, Numbers, Scene, adds, adds_up};
 use folio::prelude::*;
 use folio_core::graph::{FinalizeOptions, Replay};
+use folio_core::sched::Split;
 
 /// What the lanes are given by `act`, without and with a subscriber.
 fn both(make: impl Fn() -> (Scene, Vec<Numbers>), act: impl Fn(&Scene, &[Numbers])) -> String {
@@ -130,5 +131,28 @@ fn a_fused_block_that_a_subscriber_hears_of_is_one_operation() {
         "2 a0: replay [a: run x y] after 1",
         "exchange a: run x y",
         "3 a0: replay [a: run x y] after 2"
+    );
+}
+
+#[test]
+fn parts_of_a_launch_that_a_subscriber_hears_of_are_the_same() {
+    let over_two = || {
+        let s = Scene::linked(2);
+        let all = s.present(["x", "y"]).to_vec();
+        (s, all)
+    };
+    let text = both(over_two, |s, all| {
+        let both = [s.rt.device("sim:0").unwrap(), s.rt.device("sim:1").unwrap()];
+        let q = s.rt.queue_over(&both, Split::rows()).unwrap();
+        (0..2).for_each(|_| drop(q.spread(N, adds_up(&all[0], &all[1])).unwrap()));
+    });
+    check!(
+        text,
+        "1 b.peer: copy x[4..8] a->b",
+        "2 a0: run y[0..4](x[0..4])",
+        "3 b.peer: copy y[4..8] a->b after 2",
+        "4 a0: run y[0..4](x[0..4]) after 2",
+        "5 b0: run y[4..8](x[4..8]) after 2 3",
+        "6 b0: run y[4..8](x[4..8]) after 3 5"
     );
 }

@@ -3,7 +3,7 @@
 use super::Case;
 use crate::interp::{Arg, Device, Failure, Order, Stop, run_like};
 use folio_kernel::fuse::{
-    Argument, Call, Fate, FusedKernel, Graph, OtherWork, Plan, Region, Source, Step, Work,
+    Argument, Call, Fate, FusedKernel, Graph, OtherWork, Plan, PlanNode, Region, Source, Work,
 };
 use folio_kernel::launch::Launch;
 use folio_kernel::{Kernel, ParamKind, Violation};
@@ -194,11 +194,13 @@ fn fused(
     let mut failures = vec![];
     for step in &plan.steps {
         match step {
-            Step::Node(at) => match &graph.nodes[*at].work {
+            PlanNode::Node(at) => match &graph.nodes[*at].work {
                 Work::Other(what, memories) => other(*what, memories, contents),
                 Work::Kernel(launched) => failures.extend(call(*at, launched, contents)?),
             },
-            Step::Fused(one) => failures.extend(together(one, graph, numbers, order, contents)?),
+            PlanNode::Fused(one) => {
+                failures.extend(together(one, graph, numbers, order, contents)?)
+            }
         }
     }
     Ok(failures)

@@ -8,7 +8,7 @@ use crate::engine::runs::command::{Action, Command};
 use crate::engine::runs::conditional::Conditional;
 use crate::engine::runs::list::op_of;
 use crate::error::Label;
-use crate::hal::{Branch, Choice, MemRef, Op, Step};
+use crate::hal::{BodyNode, Branch, Choice, MemRef, Op};
 use std::sync::Arc;
 
 /// A conditional node, until a graph of the device's is made of it.
@@ -81,12 +81,12 @@ impl Draft {
     }
 
     /// The node. Without memory for the value it has no body either.
-    pub(super) fn step(&mut self) -> Step<'_> {
+    pub(super) fn step(&mut self) -> BodyNode<'_> {
         let Draft { choice, bytes, number, value, .. } = *self;
-        let Some(value) = value else { return Step::Op(Op::Join) };
+        let Some(value) = value else { return BodyNode::Op(Op::Join) };
         let bodies = self.bodies.iter_mut();
         let bodies = bodies.map(|members| members.iter_mut().map(Member::step).collect()).collect();
-        Step::Branch(Branch { choice, value, bytes, number, bodies })
+        BodyNode::Branch(Branch { choice, value, bytes, number, bodies })
     }
 
     /// The code that its bodies run.
@@ -109,10 +109,10 @@ impl Member {
         Some(Member { command, payload: None, branch })
     }
 
-    fn step(&mut self) -> Step<'_> {
+    fn step(&mut self) -> BodyNode<'_> {
         match &mut self.branch {
             Some(branch) => branch.step(),
-            None => Step::Op(op_of(&mut self.payload)),
+            None => BodyNode::Op(op_of(&mut self.payload)),
         }
     }
 }

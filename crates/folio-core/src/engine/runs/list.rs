@@ -24,7 +24,7 @@ use crate::engine::runs::command::{Action, Command};
 use crate::engine::runs::run::On;
 use crate::engine::terms::access::Access;
 use crate::error::{Error, Label};
-use crate::hal::{Device, HalError, Node, Op, Step};
+use crate::hal::{BodyNode, Device, HalError, Node, Op};
 use crate::order::stamp::Stamp;
 use crate::panics::contain;
 use crate::planted::Planted;
@@ -148,17 +148,17 @@ impl Nodes {
         let steps = self.payloads.iter_mut().zip(&mut self.drafts);
         let steps = steps.map(|(payload, draft)| match draft {
             Some(draft) => draft.step(),
-            None => Step::Op(op_of(payload)),
+            None => BodyNode::Op(op_of(payload)),
         });
-        let steps: Vec<Step<'_>> = steps.collect();
+        let steps: Vec<BodyNode<'_>> = steps.collect();
         for step in &steps {
-            if let Step::Op(op) = step {
+            if let BodyNode::Op(op) = step {
                 self.counts[op.kind() as usize] += 1;
             }
         }
         let nodes = steps.iter().zip(after).map(|(step, after)| match step {
-            Step::Op(op) => Node { op: *op, after },
-            Step::Branch(branch) => Node { op: Op::Branch(branch), after },
+            BodyNode::Op(op) => Node { op: *op, after },
+            BodyNode::Branch(branch) => Node { op: Op::Branch(branch), after },
         });
         let nodes: Vec<Node<'_>> = nodes.collect();
         device.graph(&nodes).map(Native::new)

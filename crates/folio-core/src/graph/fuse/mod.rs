@@ -354,12 +354,12 @@ impl<'s> Draft<'s> {
         let first_of: Vec<usize> = self.pieces.iter().map(Piece::first).collect();
         for ((step, made), told) in plan.steps.iter().zip(made).zip(told) {
             let (fused, made) = match (step, made) {
-                (fuse::Step::Fused(fused), Some(made)) => (fused, made),
-                (fuse::Step::Node(at), _) => {
+                (fuse::PlanNode::Fused(fused), Some(made)) => (fused, made),
+                (fuse::PlanNode::Node(at), _) => {
                     pieces.push(self.take(*at).told(told));
                     continue;
                 }
-                (fuse::Step::Fused(_), None) => continue,
+                (fuse::PlanNode::Fused(_), None) => continue,
             };
             match made {
                 Ok(template) => {
@@ -394,7 +394,7 @@ impl<'s> Draft<'s> {
         let made = self.templates(question, &planned);
         // Where one is not made, its nodes run, and may need what only others compute.
         let is_lacking = planned.plan.steps.iter().zip(&made).any(|(step, made)| {
-            let inlines = matches!(step, fuse::Step::Fused(of) if !of.inlined.is_empty());
+            let inlines = matches!(step, fuse::PlanNode::Fused(of) if !of.inlined.is_empty());
             inlines && matches!(made, Some(Err(_)))
         });
         if !is_lacking {
@@ -426,8 +426,8 @@ impl<'s> Draft<'s> {
     /// By step of a plan: the command of a fused kernel.
     fn templates(&self, question: &question::Question, planned: &Planned) -> Vec<Option<Made>> {
         let made = planned.plan.steps.iter().map(|step| match step {
-            fuse::Step::Node(_) => None,
-            fuse::Step::Fused(fused) => Some(self.make((question, planned), fused)),
+            fuse::PlanNode::Node(_) => None,
+            fuse::PlanNode::Fused(fused) => Some(self.make((question, planned), fused)),
         });
         made.collect()
     }

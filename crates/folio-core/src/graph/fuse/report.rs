@@ -5,7 +5,9 @@ use crate::error::Label;
 use crate::graph::NodeKind;
 use crate::graph::picture::{Drawn, Quoted, json};
 use crate::graph::steps::Steps;
-use folio_kernel::fuse::{Explanation, FusedKernel, Graph, PairReport, Plan, Refusal, Step, Work};
+use folio_kernel::fuse::{
+    Explanation, FusedKernel, Graph, PairReport, Plan, PlanNode, Refusal, Work,
+};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -73,14 +75,14 @@ pub(super) fn by_node(plan: &Plan) -> HashMap<usize, Vec<usize>> {
 impl FusionLines<'_> {
     /// Lines: the fused kernel, and each kernel that is apart from it, with the reason. None for
     /// what is no kernel of this part.
-    pub(super) fn of(&self, step: &Step) -> Option<Arc<str>> {
+    pub(super) fn of(&self, step: &PlanNode) -> Option<Arc<str>> {
         let (nodes, mut lines) = match step {
-            Step::Node(at) => {
+            PlanNode::Node(at) => {
                 let known = self.draft.step(*at).filter(|step| step.part == self.part)?;
                 (known.template.kind == NodeKind::Kernel).then_some(())?;
                 (std::slice::from_ref(at), vec![])
             }
-            Step::Fused(fused) => {
+            PlanNode::Fused(fused) => {
                 let text = fused.explain(self.graph).to_string();
                 (&fused.nodes[..], text.lines().map(|line| line.trim().to_owned()).collect())
             }

@@ -4,7 +4,7 @@ use super::abi::{Fails, Word};
 use super::dialect::Dialect;
 use super::writer::Writer;
 use super::{names, types};
-use crate::ir::{Let, ParamId, ParamKind, Place, Root, SiteId, Step, Value};
+use crate::ir::{Hop, Let, ParamId, ParamKind, Place, Root, SiteId, Value};
 use crate::op::{Atomic, Op};
 use crate::types::{Scalar, Type};
 
@@ -61,11 +61,11 @@ impl Writer<'_> {
         };
         for step in &place.path {
             let next = match step {
-                Step::Part(part) => {
+                Hop::Part(part) => {
                     spot.lvalue.push_str(&types::part(self.kernel, ty, *part));
                     *part
                 }
-                Step::At(index) => {
+                Hop::At(index) => {
                     let index = self.atom(*index);
                     spot.lvalue.push_str(&format!(".at[{index}]"));
                     let len = u64::from(self.kernel.types.parts(ty));

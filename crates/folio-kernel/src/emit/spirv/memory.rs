@@ -4,7 +4,7 @@ use super::super::abi::{Fails, Word as ArgumentWord};
 use super::assembly::{id, literal};
 use super::fails::Check;
 use super::writer::Writer;
-use crate::ir::{Access, Let, ParamId, ParamKind, Place, Root, SiteId, Step, Value};
+use crate::ir::{Access, Hop, Let, ParamId, ParamKind, Place, Root, SiteId, Value};
 use crate::op::Op as IrOp;
 use crate::types::{Composite, Scalar, Type};
 use rspirv::dr::Operand;
@@ -151,8 +151,8 @@ impl Writer<'_> {
         };
         for step in &place.path {
             match step {
-                Step::Part(part) => spot = self.part(spot, *part),
-                Step::At(index) => {
+                Hop::Part(part) => spot = self.part(spot, *part),
+                Hop::At(index) => {
                     let len = u64::from(self.kernel.types.parts(spot.ty));
                     let literal = self.literals.get(index.index()).copied().flatten();
                     let at = self.value(*index);

@@ -3,7 +3,7 @@
 use super::cost::{Balance, Limit, Load};
 use super::input::{Graph, Work};
 use super::intern::Fate;
-use super::plan::{FusedKernel, Plan, Step};
+use super::plan::{FusedKernel, Plan, PlanNode};
 use super::pressure::registers;
 use super::reason::Reason;
 use crate::words::{bytes, count};
@@ -88,8 +88,8 @@ impl Plan {
         };
         for step in &self.steps {
             match step {
-                Step::Node(node) => report.launches_left += usize::from(is_kernel(node)),
-                Step::Fused(_) => report.launches_left += 1,
+                PlanNode::Node(node) => report.launches_left += usize::from(is_kernel(node)),
+                PlanNode::Fused(_) => report.launches_left += 1,
             }
         }
         for fused in self.fused() {

@@ -16,7 +16,7 @@ use super::intern::{Fate, Outcome};
 use super::join::JoinedKernel;
 use super::made::Made;
 use super::pair::View;
-use super::plan::{FusedKernel, Step};
+use super::plan::{FusedKernel, PlanNode};
 use super::pressure::registers;
 use super::touch::{Affine, PreparedCall, Touch};
 use crate::flow::Use;
@@ -191,7 +191,7 @@ impl<'s, 'g> Search<'s, 'g> {
             baked: made.baked() + of.made.baked(),
             balance,
         };
-        let step = Step::Fused(Box::new(fused));
+        let step = PlanNode::Fused(Box::new(fused));
         Some((Made { step, calls, geometry: made.geometry, load }, balance))
     }
 

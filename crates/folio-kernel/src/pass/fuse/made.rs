@@ -5,14 +5,14 @@ use super::cost::Load;
 use super::input::{Geometry, MemoryId, Region};
 use super::intern::Outcome;
 use super::join::{JoinedKernel, Parameter, Source};
-use super::plan::Step;
+use super::plan::PlanNode;
 use super::touch::PreparedCall;
 use crate::ir::{Access, Kernel, Owner, Param, ParamId, ParamKind};
 
 /// A step, and its kernels.
 #[derive(Clone, Debug)]
 pub(crate) struct Made<'g> {
-    pub step: Step,
+    pub step: PlanNode,
     /// Its kernels; none where it is no kernel that can be fused.
     pub calls: Vec<PreparedCall<'g>>,
     pub geometry: Geometry,
@@ -23,45 +23,45 @@ pub(crate) struct Made<'g> {
 impl Made<'_> {
     pub fn nodes(&self) -> &[usize] {
         match &self.step {
-            Step::Node(node) => std::slice::from_ref(node),
-            Step::Fused(fused) => &fused.nodes,
+            PlanNode::Node(node) => std::slice::from_ref(node),
+            PlanNode::Fused(fused) => &fused.nodes,
         }
     }
 
     /// Its kernel, whose names are not those of a fused one where it is a node's.
     pub fn kernel(&self) -> Option<&Kernel> {
         match &self.step {
-            Step::Node(_) => Some(&*self.calls.first()?.call.kernel),
-            Step::Fused(fused) => Some(&fused.kernel),
+            PlanNode::Node(_) => Some(&*self.calls.first()?.call.kernel),
+            PlanNode::Fused(fused) => Some(&fused.kernel),
         }
     }
 
     pub fn outcomes(&self) -> &[Outcome] {
         match &self.step {
-            Step::Node(_) => &[],
-            Step::Fused(fused) => &fused.outcomes,
+            PlanNode::Node(_) => &[],
+            PlanNode::Fused(fused) => &fused.outcomes,
         }
     }
 
     pub fn inlined(&self) -> &[usize] {
         match &self.step {
-            Step::Node(_) => &[],
-            Step::Fused(fused) => &fused.inlined,
+            PlanNode::Node(_) => &[],
+            PlanNode::Fused(fused) => &fused.inlined,
         }
     }
 
     pub fn baked(&self) -> u32 {
         match &self.step {
-            Step::Node(_) => 0,
-            Step::Fused(fused) => fused.baked,
+            PlanNode::Node(_) => 0,
+            PlanNode::Fused(fused) => fused.baked,
         }
     }
 
     /// The argument that a parameter of the kernel has.
     fn argument(&self, param: ParamId) -> Option<(usize, ParamId)> {
         match &self.step {
-            Step::Node(node) => Some((*node, param)),
-            Step::Fused(fused) => match fused.parameters.get(param.index())?.source {
+            PlanNode::Node(node) => Some((*node, param)),
+            PlanNode::Fused(fused) => match fused.parameters.get(param.index())?.source {
                 Source::Argument { node, param } => Some((node, param)),
                 _ => None,
             },
@@ -87,14 +87,14 @@ impl Made<'_> {
     pub fn joined(&self, behind: usize) -> Option<JoinedKernel> {
         let mut kernel = self.kernel()?.clone();
         let parameters = match &self.step {
-            Step::Fused(fused) => {
+            PlanNode::Fused(fused) => {
                 let params = kernel.params.iter_mut().map(|param| &mut param.name);
                 params.for_each(|name| *name = shifted(name, '.', behind));
                 let sites = kernel.sites.iter_mut().map(|site| &mut site.file);
                 sites.for_each(|file| *file = shifted(file, ':', behind));
                 fused.parameters.clone()
             }
-            Step::Node(node) => {
+            PlanNode::Node(node) => {
                 for param in &mut kernel.params {
                     param.name = format!("{behind}.{}", param.name);
                 }

@@ -93,7 +93,7 @@ pub use input::{
 };
 pub use intern::{Fate, Home, Outcome};
 pub use join::{Parameter, Source};
-pub use plan::{FusedKernel, Plan, Step, plan, planted};
+pub use plan::{FusedKernel, Plan, PlanNode, plan, planted};
 pub use pressure::registers;
 pub use reason::{
     Between, Contradiction, Elements, FuseError, Hazard, Incompatible, Obstacle, Reason,

@@ -49,9 +49,9 @@ pub struct FusedKernel {
     pub balance: Balance,
 }
 
-/// A step of the plan.
+/// A node of the plan.
 #[derive(Clone, Debug)]
-pub enum Step {
+pub enum PlanNode {
     /// A node, as it is.
     Node(usize),
     /// Several nodes in one launch.
@@ -62,7 +62,7 @@ pub enum Step {
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// In order. Copies, fills and host tasks stand before or after the kernels as they depend.
-    pub steps: Vec<Step>,
+    pub steps: Vec<PlanNode>,
     /// Kernels that do not share a launch, and why.
     pub unfused: Vec<Refusal>,
     /// Properties that are wrong.
@@ -73,8 +73,8 @@ impl Plan {
     /// The fused kernels, in order.
     pub fn fused(&self) -> impl Iterator<Item = &FusedKernel> {
         self.steps.iter().filter_map(|step| match step {
-            Step::Fused(fused) => Some(&**fused),
-            Step::Node(_) => None,
+            PlanNode::Fused(fused) => Some(&**fused),
+            PlanNode::Node(_) => None,
         })
     }
 }
@@ -101,7 +101,7 @@ pub fn planted(
         return match options.mode {
             Mode::Require => Err(FuseError::Device),
             Mode::Enable => {
-                let steps = order.into_iter().map(Step::Node).collect();
+                let steps = order.into_iter().map(PlanNode::Node).collect();
                 Ok(Plan { steps, ..Plan::default() })
             }
         };
@@ -159,7 +159,7 @@ fn alone<'u, 'g>(unit: &'u Unit<'g>, costs: &'u Costs) -> impl Iterator<Item = M
         let load = call.map(|call| load_of(call, registers(&call.call.kernel), costs));
         let geometry = call.map_or(Geometry::over([1; 3]), |call| call.call.geometry);
         Made {
-            step: Step::Node(*node),
+            step: PlanNode::Node(*node),
             calls: call.cloned().into_iter().collect(),
             geometry,
             load: load.unwrap_or_default(),
@@ -170,7 +170,7 @@ fn alone<'u, 'g>(unit: &'u Unit<'g>, costs: &'u Costs) -> impl Iterator<Item = M
 /// The nodes of a unit as one step.
 fn together<'g>(unit: &Unit<'g>, fused: FusedKernel) -> Made<'g> {
     let (geometry, load) = (fused.geometry, fused.balance.load);
-    Made { step: Step::Fused(Box::new(fused)), calls: unit.calls.clone(), geometry, load }
+    Made { step: PlanNode::Fused(Box::new(fused)), calls: unit.calls.clone(), geometry, load }
 }
 
 /// A node that is launched.
@@ -181,10 +181,10 @@ fn is_launch(graph: &Graph, node: usize) -> bool {
     }
 }
 
-fn launches(graph: &Graph, steps: &[Step]) -> usize {
-    let is_one = |step: &&Step| match step {
-        Step::Node(node) => is_launch(graph, *node),
-        Step::Fused(_) => true,
+fn launches(graph: &Graph, steps: &[PlanNode]) -> usize {
+    let is_one = |step: &&PlanNode| match step {
+        PlanNode::Node(node) => is_launch(graph, *node),
+        PlanNode::Fused(_) => true,
     };
     steps.iter().filter(is_one).count()
 }

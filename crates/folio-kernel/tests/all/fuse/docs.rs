@@ -2,7 +2,7 @@
 
 use super::graph::{ADD, Chain, DOUBLE, FIVE, MIRROR, MUL, SCALED, SUM, UPDATE};
 use super::inlined;
-use folio_kernel::fuse::{Mode, Options, OtherWork, Plan, Step};
+use folio_kernel::fuse::{Mode, Options, OtherWork, Plan, PlanNode};
 use std::fmt::Write;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/pass/fuse/README.md");
@@ -126,8 +126,8 @@ fn order((chain, plan): &Example) -> Option<String> {
     let label = |at: &usize| nodes[*at].label.clone();
     let before: Vec<String> = nodes.iter().map(|node| node.label.clone()).collect();
     let after = plan.steps.iter().map(|step| match step {
-        Step::Node(at) => label(at),
-        Step::Fused(fused) => fused.kernel.name.clone(),
+        PlanNode::Node(at) => label(at),
+        PlanNode::Fused(fused) => fused.kernel.name.clone(),
     });
     let after: Vec<String> = after.collect();
     Some(format!("before: {}\nafter:  {}\n", before.join("; "), after.join("; ")))

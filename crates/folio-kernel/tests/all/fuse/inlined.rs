@@ -154,7 +154,7 @@ fn producer_is_computed_in_each_of_its_readers() {
     let chain = infallible(chain);
     let plan = chain.plan(Mode::Enable).unwrap();
     assert!(plan.fused().all(|fused| fused.nodes.contains(&0)), "{}", plan.explain(&chain.graph));
-    assert!(plan.steps.iter().all(|step| matches!(step, folio_kernel::fuse::Step::Fused(_))));
+    assert!(plan.steps.iter().all(|step| matches!(step, folio_kernel::fuse::PlanNode::Fused(_))));
 }
 
 #[test]

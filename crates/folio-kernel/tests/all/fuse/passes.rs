@@ -5,8 +5,8 @@ use super::scopes::outcome;
 use crate::common::read;
 use folio_kernel::fuse::registers;
 use folio_kernel::fuse::{
-    AccessScope, Argument, Fate, FusedKernel, Mode, Obstacle, Options, OtherWork, Plan, Source,
-    Step, Wishes,
+    AccessScope, Argument, Fate, FusedKernel, Mode, Obstacle, Options, OtherWork, Plan, PlanNode,
+    Source, Wishes,
 };
 use folio_kernel::tile::items_per_thread;
 use folio_kernel::{Site, Violation, ViolationKind};
@@ -66,7 +66,7 @@ fn annotated_pointer_is_internal_and_copies_run_before_and_after() {
         chain.at(node).geometry.group = Some([64, 1, 1]);
     }
     let plan = chain.plan(Mode::Require).unwrap();
-    let kinds = plan.steps.iter().map(|step| matches!(step, Step::Fused(_)));
+    let kinds = plan.steps.iter().map(|step| matches!(step, PlanNode::Fused(_)));
     assert_eq!(kinds.collect::<Vec<_>>(), [false, false, false, true, false]);
     // Each element is one item's, so it is in a register.
     assert_eq!(outcome(&plan, tmp).fate, Fate::Register);

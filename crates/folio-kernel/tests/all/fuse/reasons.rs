@@ -6,7 +6,7 @@ use crate::common::read;
 use folio_kernel::access::of_launch;
 use folio_kernel::fuse::{
     Argument, Between, Elements, Facts, Fate, FuseError, Geometry, Hazard, Mode, Obstacle, Options,
-    OtherWork, Plan, Reason, Region, Shapes, Sharing, Shortage, Step, Work, plan,
+    OtherWork, Plan, PlanNode, Reason, Region, Shapes, Sharing, Shortage, Work, plan,
 };
 use folio_kernel::launch::Launch;
 
@@ -14,9 +14,9 @@ const BARRIERS: Options = Options { mode: Mode::Require, insert_barriers: true, 
 
 /// Nodes by step.
 fn steps(plan: &Plan) -> Vec<Vec<usize>> {
-    let nodes = |step: &Step| match step {
-        Step::Node(node) => vec![*node],
-        Step::Fused(fused) => fused.nodes.clone(),
+    let nodes = |step: &PlanNode| match step {
+        PlanNode::Node(node) => vec![*node],
+        PlanNode::Fused(fused) => fused.nodes.clone(),
     };
     plan.steps.iter().map(nodes).collect()
 }

@@ -3,7 +3,7 @@
 use super::{Code, Zone};
 use crate::kernels::View;
 use folio_kernel::{
-    Access, Binary, Builder, Compare, Label, Owner, Place, Scalar, Site, Step, Stmt, Type, Value,
+    Access, Binary, Builder, Compare, Hop, Label, Owner, Place, Scalar, Site, Stmt, Type, Value,
 };
 
 impl Code {
@@ -69,9 +69,9 @@ impl Code {
             let next = self.builder.kernel().types.part(ty, part);
             if is_array && self.rng.chance(60) {
                 let index = self.index_below(u64::from(parts));
-                place.path.push(Step::At(index));
+                place.path.push(Hop::At(index));
             } else {
-                place.path.push(Step::Part(part));
+                place.path.push(Hop::Part(part));
             }
             ty = next.unwrap_or(ty);
         }

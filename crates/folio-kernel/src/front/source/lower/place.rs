@@ -3,7 +3,7 @@
 use super::super::OTHERS_CELL;
 use super::super::tree::{At, Expr, Pattern};
 use super::{Lower, LowerError, Operand, Result, U64};
-use crate::ir::{ParamId, ParamKind, Place, Root, Step, Value};
+use crate::ir::{Hop, ParamId, ParamKind, Place, Root, Value};
 use crate::op::{Binary, Compare, Op, Query};
 use crate::types::{Composite, Scalar};
 
@@ -145,7 +145,7 @@ impl Lower {
                         self.site(*at);
                         let inner = self.builder.types().part(ty, 0);
                         let inner = inner.ok_or(LowerError::Unsupported("this index"))?;
-                        place.path.push(Step::At(value));
+                        place.path.push(Hop::At(value));
                         Ok(Operand::Place(place, inner))
                     }
                     _ => Err(LowerError::Unsupported("this assignment")),

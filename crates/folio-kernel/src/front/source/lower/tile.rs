@@ -78,7 +78,7 @@ struct Staged {
 
 /// A step of a product.
 #[derive(Clone, Copy)]
-struct Step {
+struct DepthStep {
     /// Columns of the left side that it takes.
     depth: u32,
     /// The first of them.
@@ -579,7 +579,7 @@ impl Lower {
         let in_memory = a.in_memory() && b.in_memory();
         let step = if in_memory && fits { depth } else { side };
         let steps = depth / step;
-        let taken = |first, number| Step { depth: step, first, number, sum: sum.element };
+        let taken = |first, number| DepthStep { depth: step, first, number, sum: sum.element };
         if in_memory {
             return self.turns(steps, |lower, number| {
                 let width = lower.builder.index(step.into());
@@ -594,7 +594,7 @@ impl Lower {
         Ok(())
     }
 
-    fn add_step(&mut self, sum: &Tile, a: &Tile, b: &Tile, step: Step) -> Result<()> {
+    fn add_step(&mut self, sum: &Tile, a: &Tile, b: &Tile, step: DepthStep) -> Result<()> {
         let (mut left, mut right) = (None, None);
         self.tile_phase(|lower, spot| {
             left = Some(lower.stage(Side::Left, a, step, spot)?);
@@ -631,7 +631,7 @@ impl Lower {
     }
 
     /// Brings a step's part of an operand to local memory.
-    fn stage(&mut self, side: Side, tile: &Tile, step: Step, (u, v): Spot) -> Result<Staged> {
+    fn stage(&mut self, side: Side, tile: &Tile, step: DepthStep, (u, v): Spot) -> Result<Staged> {
         let square = self.side()?;
         let (rows, columns) = tile.own(square);
         let (own, extent) = match side {
@@ -670,7 +670,7 @@ impl Lower {
     }
 
     /// The local memory of an operand.
-    fn staged(&mut self, side: Side, own: u32, step: Step) -> Result<Staged> {
+    fn staged(&mut self, side: Side, own: u32, step: DepthStep) -> Result<Staged> {
         let most = (PIECE_BYTES / step.sum.size()) as u32;
         let piece = [most, 2, 1].into_iter().find(|len| own.is_multiple_of(*len)).unwrap_or(1);
         let ty = self.builder.types().array(step.sum, piece);
@@ -680,7 +680,7 @@ impl Lower {
     }
 
     /// What an item holds of an operand's step.
-    fn own_operand(&mut self, side: Side, tile: &Tile, step: Step, to: VarId) -> Result<()> {
+    fn own_operand(&mut self, side: Side, tile: &Tile, step: DepthStep, to: VarId) -> Result<()> {
         let (rows, columns) = tile.own(self.side()?);
         let number = self.builder.index(step.number.into());
         let count = if side == Side::Left { rows } else { columns };

@@ -1,6 +1,7 @@
 //! `cargo xtask ci`: everything that must hold, with the minutes of each step.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::args::Args;
@@ -17,7 +18,9 @@ cargo xtask ci [OPTIONS]
 
 Formatting, lints, every test with the budgets of continuous integration, the tests of the matrix
 of benchmarks, documentation, loom models, feature builds, archives for the registry, examples,
-packages outside of the workspace, spec and tidy. A failed step does not stop the others.
+packages outside of the workspace, spec and tidy; with mdbook the documents as a book, with
+cargo-deny what licences there are, and crates in two versions. A failed step does not stop the
+others.
 Closes with the minutes of each step and a line `N passed, N failed, N skipped`, in which a step
 other than a test run counts as one.
 
@@ -53,6 +56,7 @@ const STEPS: &[(&str, Step)] = &[
     }),
     ("doctest", |run| doctests::run(&run.root).map(|(_, counts)| counts)),
     ("features", features),
+    ("published", |run| checked(published::check(&run.root, &run.target))),
     ("rustdoc", rustdoc),
     ("loom", |run| {
         let secs = if run.budget == Budget::Quick { 10 } else { LOOM_SECS };
@@ -60,6 +64,8 @@ const STEPS: &[(&str, Step)] = &[
     }),
     ("examples", |run| examples::run(&run.root).map(|report| report.counts())),
     ("outside", outside),
+    ("book", |run| with_tool(run, "mdbook", &["build", "docs"])),
+    ("deny", |run| with_tool(run, "cargo-deny", &["check", "licenses", "bans", "sources"])),
 ];
 
 /// The steps of `--quick`; `UNITS` comes after them.
@@ -192,8 +198,7 @@ fn tests(run: &Run) -> Result<Counts> {
 }
 
 /// The facade must build with any choice of backends: none, each by itself, and all. All backends
-/// are looked at each time, so that no choice compiles what they share anew. Published packages
-/// must compile from their archives, each by itself.
+/// are looked at each time, so that no choice compiles what they share anew.
 fn features(run: &Run) -> Result<Counts> {
     let each = backends::features();
     let all = each.join(",");
@@ -211,10 +216,7 @@ fn features(run: &Run) -> Result<Counts> {
     // Not built by anything else here but an example outside of the workspace.
     let words = ["clippy", "--package", "folio-opencl", "--lib", "--features", "ocl"];
     let mut command = cargo(&run.root, &words);
-    if !process::show(command.args(["--", "-D", "warnings"]))? {
-        return Ok(one(false));
-    }
-    published::check(&run.root, &run.target).map(one)
+    checked(process::show(command.args(["--", "-D", "warnings"])))
 }
 
 /// Packages under `examples`, which are outside of the workspace: formatting, lints, tests.
@@ -235,6 +237,15 @@ fn outside(run: &Run) -> Result<Counts> {
         counts += one(ok);
     }
     Ok(counts)
+}
+
+/// Runs a program that a machine may lack: nothing here installs it, for it takes minutes.
+fn with_tool(run: &Run, tool: &str, words: &[&str]) -> Result<Counts> {
+    if process::capture(Command::new(tool).arg("--version")).is_err() {
+        println!("skipped: there is no {tool}; `cargo install {tool}` has it");
+        return Ok(Counts { skipped: 1, ..Counts::default() });
+    }
+    checked(process::show(Command::new(tool).args(words).current_dir(&run.root)))
 }
 
 fn rustdoc(run: &Run) -> Result<Counts> {

@@ -48,6 +48,11 @@ pub fn run(root: &Path) -> Result<Report> {
     // The benchmarks' is what one of them compiles.
     others.args(TESTED);
     let others = built(others)?;
+    if let Some(lost) =
+        of_facade(root)?.iter().find(|name| !others.iter().any(|e| e.name == **name))
+    {
+        return Err(format!("the example '{lost}' is not built: are its features in use?"));
+    }
     let log = target_dir(root).join("xtask").join("example.log");
     std::fs::create_dir_all(log.with_file_name(""))
         .map_err(|e| format!("{}: {e}", log.display()))?;
@@ -78,6 +83,15 @@ pub fn run(root: &Path) -> Result<Report> {
         }
     }
     Ok(report)
+}
+
+/// The names of the facade's examples. One that needs features may not be among those built.
+fn of_facade(root: &Path) -> Result<Vec<String>> {
+    let folder = root.join("crates/folio/examples");
+    let list = std::fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let paths = list.filter_map(|entry| Some(entry.ok()?.path()));
+    let sources = paths.filter(|path| path.extension().is_some_and(|end| end == "rs"));
+    Ok(sources.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect())
 }
 
 /// Says how an example has ended; what it wrote is shown if it failed, or if it `is_shown` anyway.
@@ -149,11 +163,32 @@ mod tests {
         assert_eq!(devices_of(text), ["cpu:0", "opencl:0"]);
     }
 
+    /// Each picture of the gallery is what an example of its name writes, and no page is slow.
+    #[test]
+    fn pictures_of_the_gallery_have_programs() {
+        let root = tree::root().unwrap();
+        let programs = of_facade(&root).unwrap();
+        let files = tree::files(&root).unwrap();
+        let page = files.iter().find(|file| file.path == "docs/guide/gallery.md").unwrap();
+        let pictures = files.iter().filter_map(|f| f.path.strip_prefix("docs/gallery/"));
+        let pictures: Vec<_> = pictures.filter_map(|name| name.strip_suffix(".png")).collect();
+        assert_eq!(pictures.len(), 12);
+        for name in pictures {
+            assert!(programs.iter().any(|program| program == name), "{name}");
+            let links = [format!("(../gallery/{name}.png)"), format!("examples/{name}.rs)")];
+            assert!(links.iter().all(|link| page.text.contains(link)), "{name}");
+            let path = root.join(format!("docs/gallery/{name}.png"));
+            assert!(path.metadata().unwrap().len() <= 60_000, "{name}");
+        }
+    }
+
     /// A new way to ask for a device would leave all examples on one.
     #[test]
     fn examples_that_ask_for_a_device_are_known() {
         let files = tree::files(&tree::root().unwrap()).unwrap();
-        let all = files.iter().filter(|f| f.is_rust() && f.path.contains("crates/folio/examples/"));
+        let all = files.iter().filter(|f| {
+            f.is_rust() && f.path.contains("crates/folio/examples/") && !f.path.ends_with("/mod.rs")
+        });
         let (asking, own): (Vec<_>, Vec<_>) = all.partition(|file| asks(&file.text));
         assert!(asking.len() >= 6, "{}", asking.len());
         for file in own {

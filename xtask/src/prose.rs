@@ -56,6 +56,22 @@ pub fn of_document(file: &File, files: &[File]) -> Vec<(usize, String)> {
     found
 }
 
+/// The book's contents.
+const SUMMARY: &str = "docs/SUMMARY.md";
+
+/// The pages that the book's contents do not name, or name more than once.
+pub fn of_book(files: &[File]) -> Vec<String> {
+    let Some(summary) = files.iter().find(|file| file.path == SUMMARY) else {
+        return Vec::new();
+    };
+    let named: Vec<_> = summary.text.lines().flat_map(targets).collect();
+    let pages = files.iter().filter(|file| is_document(file) && file.path != SUMMARY);
+    let pages = pages.filter_map(|page| page.path.strip_prefix("docs/"));
+    let times = |page: &str| named.iter().filter(|name| **name == page).count();
+    let wrong = pages.map(|page| (page, times(page))).filter(|(_, times)| *times != 1);
+    wrong.map(|(page, times)| format!("{SUMMARY}: names {page} {times} times, not once")).collect()
+}
+
 /// True for what [`of_document`] is about.
 pub fn is_document(file: &File) -> bool {
     file.path.ends_with(".md")
@@ -178,6 +194,17 @@ mod tests {
         let of = |at: usize| of_document(&files[at], &files);
         assert_eq!(of(1), []);
         assert_eq!(of(2).len(), 3, "{:?}", of(2));
+    }
+
+    #[test]
+    fn the_book_has_each_page_once() {
+        let summary = file(SUMMARY, "- [A](a.md)\n  - [B](c/b.md)\n- [B](c/b.md)\n");
+        let others = ["docs/a.md", "docs/c/b.md", "docs/d.md", "e.md", "docs/f.svg"];
+        let files: Vec<_> =
+            others.map(|path| file(path, "")).into_iter().chain([summary]).collect();
+        let found = of_book(&files);
+        assert!(found.len() == 2 && found[0].contains("c/b.md 2 times"), "{found:?}");
+        assert!(found[1].contains("d.md 0 times"), "{found:?}");
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! The packages that go to the registry, and whether each can be packed, and compiles from its
-//! archive.
+//! The packages that go to the registry: whether each can be packed, and compiles from its archive,
+//! and whether the README's program runs with nothing but the archives.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,9 +21,12 @@ fn packages(root: &Path) -> Result<Vec<Json>> {
     Ok(all.iter().filter(kept).cloned().collect())
 }
 
+/// The README's program, as a package beside the archives.
+const PROGRAM: &str = "program";
+
 /// Packs every published package, and checks each as its archive has it, beside the archives of
 /// the others, which need not be on the registry. Crates of others have been checked by clippy
-/// before, and are not checked anew.
+/// before, and are not checked anew. Then runs the README's program.
 pub fn check(root: &Path, target: &Path) -> Result<bool> {
     let folder = target.join("published");
     // Mostly there is none.
@@ -43,7 +46,17 @@ pub fn check(root: &Path, target: &Path) -> Result<bool> {
             return Ok(false);
         }
     }
-    Ok(true)
+    // In release, which the first example is built in: crates of others are there.
+    let words = ["run", "--offline", "--quiet", "--release", "--package", PROGRAM];
+    let said = process::capture(cargo(&unpacked, &words).env("CARGO_TARGET_DIR", target))?;
+    println!("the README's program: {}", said.trim_end());
+    Ok(said == "0 bytes moved\n")
+}
+
+/// The first program of a document.
+fn first_program(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once("```rust\n")?;
+    rest.split_once("```\n").map(|(program, _)| program)
 }
 
 /// Unpacks the archives beside each other, as a workspace in which they find each other: with the
@@ -52,7 +65,7 @@ fn unpack(root: &Path, folder: &Path, packages: &[Json]) -> Result<PathBuf> {
     let unpacked = folder.join("unpacked");
     let failed = |error: std::io::Error| format!("{}: {error}", unpacked.display());
     std::fs::create_dir_all(&unpacked).map_err(failed)?;
-    let (mut members, mut patches) = (String::new(), String::new());
+    let (mut members, mut patches) = (format!("    {PROGRAM:?},\n"), String::new());
     for package in packages {
         let name = package.text("name").unwrap_or_default();
         let own = format!("{name}-{}", package.text("version").unwrap_or_default());
@@ -68,6 +81,15 @@ fn unpack(root: &Path, folder: &Path, packages: &[Json]) -> Result<PathBuf> {
     );
     std::fs::write(unpacked.join("Cargo.toml"), manifest).map_err(failed)?;
     std::fs::copy(root.join("Cargo.lock"), unpacked.join("Cargo.lock")).map_err(failed)?;
+    let readme = std::fs::read_to_string(root.join("README.md")).map_err(failed)?;
+    let source = first_program(&readme).ok_or("the README has no program")?;
+    let manifest = format!(
+        "[package]\nname = {PROGRAM:?}\nedition = \"2024\"\n\n[dependencies]\nfolio = \"*\"\n"
+    );
+    let program = unpacked.join(PROGRAM);
+    std::fs::create_dir_all(program.join("src")).map_err(failed)?;
+    std::fs::write(program.join("Cargo.toml"), manifest).map_err(failed)?;
+    std::fs::write(program.join("src/main.rs"), source).map_err(failed)?;
     Ok(unpacked)
 }
 
@@ -117,6 +139,13 @@ mod tests {
             assert!(!TAKEN.contains(&name.as_str()), "{name}");
             assert!(name == "folio" || name.starts_with("folio-"), "{name}");
         }
+    }
+
+    #[test]
+    fn a_program_ends_with_its_block() {
+        let text = "a\n```sh\nb\n```\n```rust\nfn main() {}\n```\n```rust\nc\n```\n";
+        assert_eq!(first_program(text), Some("fn main() {}\n"));
+        assert_eq!(first_program("a"), None);
     }
 
     /// Tests of a package use those that depend on it: by a path alone, which cargo leaves out of

@@ -15,8 +15,8 @@ cargo xtask tidy [--wrap] [--vague PATH]
 Fails for: `unsafe` without a SAFETY comment; todo!, unimplemented!, dbg! and FIXME; an ignored
 test or an `allow` without a reason; a suite_ test that has no row in xtask/src/suites.rs; a library
 that prints; paths of a single machine; comments over 100 columns. In documents: lines over 160
-columns, more than 30 KB, links that lead nowhere, and words that name no actor (whoever, nobody);
-in comments more of these than xtask/src/prose.rs allows, and a larger share of sentences that begin
+columns, more than 30 KB, links that lead nowhere, pages that docs/SUMMARY.md does not name once,
+and words that name no actor (whoever, nobody); in comments more of these than xtask/src/prose.rs allows, and a larger share of sentences that begin
 with `what`, `it`, `those`, `one`, `so` or `these` than xtask/src/sentences.rs does. Reports, without failing, files over 500
 lines and functions over 60.
 
@@ -126,7 +126,8 @@ fn sizes(file: &File) -> Vec<String> {
 fn all_problems(files: &[File]) -> (Vec<String>, Vec<String>) {
     let mut problems: Vec<_> = files.iter().flat_map(|file| self::problems(file, files)).collect();
     let (pronouns, notes) = prose::pronouns(files);
-    problems.extend(pronouns.into_iter().chain(sentences::check(files)));
+    problems
+        .extend(pronouns.into_iter().chain(sentences::check(files)).chain(prose::of_book(files)));
     (problems, notes)
 }
 

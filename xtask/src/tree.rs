@@ -1,4 +1,4 @@
-//! The checked-in tree: where it is and which text files it has.
+//! The checked-in tree: where it is and which files it has.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -19,11 +19,11 @@ pub fn root() -> Result<PathBuf> {
         .ok_or_else(|| format!("{} is not inside the workspace", start.display()))
 }
 
-/// A text file.
+/// A file, as a rule of text.
 pub struct File {
     /// Its path from the root, with `/`.
     pub path: String,
-    /// Its contents.
+    /// Its contents; nothing for a picture and the like.
     pub text: String,
 }
 
@@ -34,7 +34,7 @@ impl File {
     }
 }
 
-/// Every text file that git tracks or would track; without git, every one outside `target`.
+/// Every file that git tracks or would track; without git, every one outside `target`.
 pub fn files(root: &Path) -> Result<Vec<File>> {
     let mut paths = git_files(root).unwrap_or_default();
     if paths.is_empty() {
@@ -43,8 +43,8 @@ pub fn files(root: &Path) -> Result<Vec<File>> {
     paths.sort();
     paths.dedup();
     let read = |path: String| {
-        let text = std::fs::read_to_string(root.join(&path)).ok()?;
-        Some(File { path, text })
+        let bytes = std::fs::read(root.join(&path)).ok()?;
+        Some(File { path, text: String::from_utf8(bytes).unwrap_or_default() })
     };
     Ok(paths.into_iter().filter_map(read).collect())
 }

@@ -4,20 +4,23 @@
 //! The solver stops when the residual is small, which only the device knows. Step by step, the host
 //! reads a flag after each iteration, and waits for it. In the graph the flag is the condition of a
 //! `while` node, and the host submits one run. Both do the same operations in the same order, so
-//! the program checks that their results have the same bits.
+//! the program checks that their results have the same bits. The picture has the solution.
+//!
+//! `conjugate_gradient [PICTURE [SIDE]]`
 #![forbid(unsafe_code)]
+
+mod picture;
 
 use folio::prelude::*;
 use std::error::Error;
 use std::time::Instant;
 
-/// Rows and columns of the grid.
-const SIDE: usize = 64;
-const CELLS: usize = SIDE * SIDE;
-/// When to stop: the square of the residual, of which `SIDE` is a part at the start.
+/// When to stop: the square of the residual.
 const SMALL: f32 = 1e-6;
 /// Iterations that are more than enough.
 const LIMIT: u64 = 1000;
+const COLOURS: [[u8; 3]; 5] =
+    [[20, 60, 140], [120, 180, 220], [245, 245, 240], [240, 150, 90], [140, 20, 40]];
 
 /// `ap = A p`: four times each cell, less its neighbours. Cells beyond the border are 0.
 #[kernel]
@@ -74,7 +77,22 @@ fn decide(i: Item, small: f32, next: In<f32>, rr: Out<f32>, go: Out<u32>, iterat
     iterations[i] += 1;
 }
 
+/// By how much the equation of any cell is off, by plain loops.
+fn residual(x: &[f32], side: usize) -> f32 {
+    let off = |k: usize| {
+        let (row, column) = (k / side, k % side);
+        let at = |is_inside: bool, k: usize| if is_inside { x[k] } else { 0.0 };
+        let left = at(column > 0, k.wrapping_sub(1)) + at(column + 1 < side, k + 1);
+        let above = at(row > 0, k.wrapping_sub(side)) + at(row + 1 < side, k + side);
+        4.0 * x[k] - left - above
+    };
+    let off = sources(side).into_iter().enumerate().map(|(k, given)| (off(k) - given).abs());
+    off.reduce(f32::max).unwrap_or_default()
+}
+
 struct Solver {
+    /// Rows and columns of the grid.
+    side: usize,
     x: Buffer<f32, 2>,
     r: Buffer<f32, 2>,
     p: Buffer<f32, 2>,
@@ -87,12 +105,23 @@ struct Solver {
     iterations: Buffer<u32>,
 }
 
+/// Some cells give, and some take.
+fn sources(side: usize) -> Vec<f32> {
+    let mut source = vec![0.0; side * side];
+    for (row, column, given) in [(1, 2, 1.0), (2, 1, -1.0), (3, 4, 0.7), (4, 3, -0.7), (4, 1, 0.4)]
+    {
+        source[side * row / 5 * side + side * column / 5] = given;
+    }
+    source
+}
+
 impl Solver {
-    fn new(rt: &Runtime) -> folio::Result<Solver> {
-        let grid = || rt.buffer::<f32, 2>([SIDE, SIDE]);
+    fn new(rt: &Runtime, side: usize) -> folio::Result<Solver> {
+        let grid = || rt.buffer::<f32, 2>([side, side]);
         let (rr, pap, next) = (rt.buffer(1)?, rt.buffer(1)?, rt.buffer(1)?);
         let (go, iterations) = (rt.buffer(1)?, rt.buffer(1)?);
         Ok(Solver {
+            side,
             x: grid()?,
             r: grid()?,
             p: grid()?,
@@ -105,22 +134,22 @@ impl Solver {
         })
     }
 
-    /// From `x = 0`: a source in one cell, all of which is residual.
+    /// From `x = 0`: the sources are all residual.
     fn start(&mut self, q: &Queue) -> folio::Result<()> {
-        let mut source = vec![0.0; CELLS];
-        source[CELLS / 2 + SIDE / 3] = 1.0;
+        let side = self.side;
+        let source = sources(side);
         q.fill(&mut self.x, 0.0)?;
         self.r.write()?.copy_from_slice(&source);
         q.copy(&self.r, &mut self.p)?;
-        q.run([SIDE, SIDE], dot(&self.r, &self.r, &mut self.rr))?;
+        q.run([side, side], dot(&self.r, &self.r, &mut self.rr))?;
         q.fill(&mut self.go, 1)?;
         q.fill(&mut self.iterations, 0)?;
         Ok(())
     }
 
     fn iteration(&mut self, q: &Queue) -> folio::Result<()> {
-        let Solver { x, r, p, ap, rr, pap, next, go, iterations } = self;
-        let all = [SIDE, SIDE];
+        let Solver { side, x, r, p, ap, rr, pap, next, go, iterations } = self;
+        let all = [*side, *side];
         q.run(all, laplace(&*p, &mut *ap))?;
         q.run(all, dot(&*p, &*ap, &mut *pap))?;
         q.run(all, step(&*rr, &*pap, &*p, &*ap, x, &mut *r))?;
@@ -139,7 +168,8 @@ impl Solver {
 fn main() -> Result<(), Box<dyn Error>> {
     let rt = folio::runtime()?;
     let q = rt.queue()?;
-    let mut solver = Solver::new(&rt)?;
+    let side = picture::size_or(96)?.max(5);
+    let mut solver = Solver::new(&rt, side)?;
 
     solver.start(&q)?;
     let begin = Instant::now();
@@ -180,5 +210,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     if by_device != q.device().info().caps.conditions {
         return Err(format!("not what the guide says of conditions: {report:?}").into());
     }
-    Ok(())
+
+    let x = solver.x.to_vec()?;
+    let most = residual(&x, side);
+    println!("no cell's equation is off by more than {most:.1e}");
+    if most > 1e-3 {
+        return Err("that is no solution".into());
+    }
+    let shades: Vec<f32> = x.iter().map(|v| v.signum() * v.abs().sqrt()).collect();
+    picture::save(&shades, side, [-0.7, 0.7], &COLOURS)
 }

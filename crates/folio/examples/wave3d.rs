@@ -1,18 +1,19 @@
 //! A wave in a box, over all devices that there are: each computes a slab of it, and slabs exchange
 //! the planes between them. The program says what a step does, and neither who does it nor what
-//! moves. It writes a picture of the middle plane (`wave3d.pgm`, or the path that it is given), and
-//! compares the result with that of one device, bit for bit.
+//! moves. It writes a picture of the middle plane, and compares the result with that of one device,
+//! bit for bit.
 //!
-//! `FOLIO_CPU_DOMAINS=4` makes the CPU four devices.
+//! `wave3d [PICTURE [STEPS]]`; `FOLIO_CPU_DOMAINS=4` makes the CPU four devices.
 #![forbid(unsafe_code)]
+
+mod picture;
 
 use folio::prelude::*;
 use folio::sched::Split;
 use std::error::Error;
-use std::fs;
 
-const SIZE: [usize; 3] = [48, 64, 64];
-const STEPS: usize = 40;
+const SIZE: [usize; 3] = [16, 96, 128];
+const COLOURS: [[u8; 3]; 3] = [[10, 60, 130], [245, 245, 245], [170, 40, 30]];
 
 /// A step in time: `next` holds the values before the last ones, and then the next ones.
 #[kernel]
@@ -36,7 +37,7 @@ fn drop_at_rest() -> Vec<f32> {
             for x in 0..columns {
                 let far = [(z, planes / 2), (y, rows / 3), (x, columns / 2)];
                 let far: f32 = far.iter().map(|(at, of)| at.abs_diff(*of).pow(2) as f32).sum();
-                start[(z * rows + y) * columns + x] = (-far / 12.0).exp();
+                start[(z * rows + y) * columns + x] = (-far / 25.0).exp();
             }
         }
     }
@@ -46,6 +47,7 @@ fn drop_at_rest() -> Vec<f32> {
 /// All steps; the values at the end, and the bytes that the last step has moved.
 fn wave(
     q: &Queue,
+    steps: usize,
     step: impl Fn(&Buffer<f32, 3>, &mut Buffer<f32, 3>) -> folio::Result<Event>,
 ) -> folio::Result<(Vec<f32>, u64)> {
     let rt = q.runtime();
@@ -53,7 +55,7 @@ fn wave(
     let mut now = rt.buffer_from((&start, SIZE))?;
     let mut next = rt.buffer_from((&start, SIZE))?;
     let mut moved = 0;
-    for _ in 0..STEPS {
+    for _ in 0..steps {
         let before = rt.counters().transfers().bytes;
         step(&now, &mut next)?;
         moved = rt.counters().transfers().bytes - before;
@@ -62,34 +64,26 @@ fn wave(
     Ok((now.to_vec()?, moved))
 }
 
-/// The middle plane in grey.
-fn picture(values: &[f32]) -> Vec<u8> {
-    let [planes, rows, columns] = SIZE;
-    let plane = &values[planes / 2 * rows * columns..][..rows * columns];
-    let most = plane.iter().fold(1e-9f32, |most, v| most.max(v.abs()));
-    let mut file = format!("P5 {columns} {rows} 255\n").into_bytes();
-    file.extend(plane.iter().map(|v| (127.5 + 127.5 * v / most) as u8));
-    file
-}
-
 fn main() -> Result<(), Box<dyn Error>> {
+    let steps = picture::size_or(170)?;
     let rt = folio::runtime()?;
     let all = rt.queue_over(&rt.devices(), Split::rows())?;
     let one = rt.queue()?;
     let inner = Items::from(SIZE).interior(1);
 
-    let (values, moved) = wave(&all, |now, next| all.spread(inner, advance(now, next)))?;
+    let (values, moved) = wave(&all, steps, |now, next| all.spread(inner, advance(now, next)))?;
     let devices = all.devices().len();
     println!("{devices} devices: {moved} bytes between them in the last step");
-    let (alone, _) = wave(&one, |now, next| one.run(inner, advance(now, next)))?;
+    let (alone, _) = wave(&one, steps, |now, next| one.run(inner, advance(now, next)))?;
     if values != alone {
         return Err("the result differs from that of one device".into());
     }
 
-    let path = std::env::args()
-        .nth(1)
-        .unwrap_or_else(|| std::env::temp_dir().join("wave3d.pgm").to_string_lossy().into_owned());
-    fs::write(&path, picture(&values))?;
-    println!("equal to one device, bit for bit; the middle plane is in {path}");
-    Ok(())
+    println!("equal to one device, bit for bit; the picture has the middle plane");
+    let [planes, rows, columns] = SIZE;
+    let plane = &values[planes / 2 * rows * columns..][..rows * columns];
+    let most = plane.iter().fold(1e-9f32, |most, v| most.max(v.abs()));
+    // Small waves are seen, too.
+    let shades: Vec<f32> = plane.iter().map(|v| (v / most).cbrt()).collect();
+    picture::save(&shades, columns, [-1.0, 1.0], &COLOURS)
 }

@@ -7,7 +7,7 @@
 use crate::compact_in_turn::{count_in_turn, move_in_turn};
 use crate::prelude::*;
 use crate::scan::{EACH, FEW_CHUNKS, GROUP, SCANS, TILE, chunk_of};
-use crate::{of_one_length, private, racy_whole, takes_in_turn};
+use crate::{alone, of_one_length, private, racy_whole, takes_in_turn};
 use folio::{RacyMemory, buffer::Overwritten};
 
 /// Flags that an item loads before it looks at the first: GPUs have them on their way together.
@@ -222,7 +222,7 @@ fn moved<T: DeviceType + Value, F: Number + DeviceType, const CHANGES: usize>(
     keep: &Slice<'_, F>,
     y: &mut SliceMut<'_, T>,
 ) -> Result<Buffer<u64>> {
-    let (n, rt, q) = (x.len(), q.runtime(), &q.undivided());
+    let (n, rt) = (x.len(), q.runtime());
     let mut count = private(&rt, 1)?;
     if n == 0 {
         q.fill(&mut count, 0)?;
@@ -291,7 +291,7 @@ pub fn compact<T: DeviceType + Value, F: Number + DeviceType>(
     x: impl AsPart<T, 1>,
     keep: impl AsPart<F, 1>,
 ) -> Result<(Buffer<T>, Buffer<u64>)> {
-    let (x, keep, q) = (x.slice_all(), keep.slice_all(), &q.undivided());
+    let (x, keep, q) = (x.slice_all(), keep.slice_all(), &alone(q, "compact")?);
     of_one_length("compact", x.len(), keep.len())?;
     let mut y = zeros(q, x.len())?;
     let count = compact_into(q, &x, &keep, &mut y)?;
@@ -318,7 +318,7 @@ pub fn compact_into<T: DeviceType + Value, F: Number + DeviceType>(
 ) -> Result<Buffer<u64>> {
     let (x, keep) = (x.slice_all(), keep.slice_all());
     of_one_length("compact", x.len(), keep.len())?;
-    moved::<T, F, 0>(q, 0, &x, &keep, &mut y.slice_all_mut())
+    moved::<T, F, 0>(&alone(q, "compact")?, 0, &x, &keep, &mut y.slice_all_mut())
 }
 
 /// The elements whose flags are not 0, and behind them the others, both in their order; gives how
@@ -342,7 +342,7 @@ pub fn partition<T: DeviceType + Value, F: Number + DeviceType>(
     let (x, keep, mut y) = (x.slice_all(), keep.slice_all(), y.slice_all_mut());
     of_one_length("partition", x.len(), keep.len())?;
     of_one_length("partition", x.len(), y.len())?;
-    moved::<T, F, 0>(q, 1, &x, &keep, &mut y)
+    moved::<T, F, 0>(&alone(q, "partition")?, 1, &x, &keep, &mut y)
 }
 
 /// Of equal neighbours the first, and how many elements these are: of sorted elements each value
@@ -359,7 +359,7 @@ pub fn unique<T: Number + DeviceType>(
     q: &Queue,
     x: impl AsPart<T, 1>,
 ) -> Result<(Buffer<T>, Buffer<u64>)> {
-    let (x, q) = (x.slice_all(), &q.undivided());
+    let (x, q) = (x.slice_all(), &alone(q, "unique")?);
     let mut y = zeros(q, x.len())?;
     let count = moved::<T, T, 1>(q, 0, &x, &x, &mut y.slice_mut([0], [x.len()])?)?;
     Ok((y, count))

@@ -3,7 +3,7 @@
 
 use crate::counts::{Count, fits};
 use crate::prelude::*;
-use crate::private;
+use crate::{alone, private};
 use folio::hal::DeviceKind;
 use folio::ir::device::{CastFrom, Int};
 
@@ -218,7 +218,7 @@ where
     let x = x.flat()?;
     fits::<u32, T>("histogram of", x.len())?;
     let mut counts = q.runtime().buffer(bins)?;
-    count(&q.undivided(), &x, clamps, &mut counts)?;
+    count(&alone(q, "histogram")?, &x, clamps, &mut counts)?;
     Ok(counts)
 }
 
@@ -235,7 +235,7 @@ where
     T: Number + Int + DeviceType,
     u64: CastFrom<T>,
 {
-    let (x, bins, q) = (x.flat()?, counts.len(), &q.undivided());
+    let (x, bins, q) = (x.flat()?, counts.len(), &alone(q, "histogram")?);
     fits::<C, T>("histogram of", x.len())?;
     let mut part = private(&q.runtime(), bins)?;
     q.fill(&mut counts, C::ZERO)?;

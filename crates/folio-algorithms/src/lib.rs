@@ -51,6 +51,10 @@
 //!   so do those that use what it wrote.
 //! - **The same bits everywhere.** The order in which floats are combined is fixed by their number
 //!   alone. Only [`fill_normal`] calls functions that devices compute within limits.
+//! - **Several devices** share reductions, scans (not those by key), random numbers, [`gather`],
+//!   [`transpose`] and [`permute`], on a queue with a [split](folio::Queue::split). Others are
+//!   [`Error::NotSpread`](folio::Error::NotSpread) there, and take
+//!   [`q.on(&device)`](folio::Queue::on).
 //! - **They can be recorded.** Each run of a graph begins anew. A recording that begins or ends
 //!   within a call is an error: see [`Queue::undivided`](folio::Queue::undivided).
 //! - **They are written in kernels**, on the public interface, as a program would write them.
@@ -115,6 +119,20 @@ fn private<T: folio::DeviceType>(rt: &folio::Runtime, n: usize) -> folio::Result
 unsafe fn racy_whole<A>(memory: A) -> folio::RacyMemory<folio::buffer::Overwritten<A>> {
     // SAFETY: that is the caller's promise.
     unsafe { folio::RacyMemory::new(folio::buffer::Overwritten::new(memory)) }
+}
+
+/// The queue, for commands that rely on each other, of an algorithm whose kernels write wherever
+/// they like: several devices do not share it.
+fn alone(q: &folio::Queue, algorithm: &'static str) -> folio::Result<folio::Queue> {
+    let why = "this algorithm runs on one device so far; give it `q.on(&device)`";
+    match q.split() {
+        None => Ok(q.undivided()),
+        Some(_) => Err(folio::Error::NotSpread {
+            kernel: algorithm.into(),
+            parameter: folio::error::Label::NONE,
+            why: why.into(),
+        }),
+    }
 }
 
 /// Refuses what is not of one length.

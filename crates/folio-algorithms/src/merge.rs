@@ -4,7 +4,7 @@
 use crate::keys::{Bits, Key, Rule, ordered};
 use crate::prelude::*;
 use crate::sort::Direction;
-use crate::{of_one_length, private, racy_whole};
+use crate::{alone, of_one_length, private, racy_whole};
 use folio::hal::DeviceKind;
 
 #[kernel]
@@ -113,5 +113,5 @@ pub fn merge<K: Key>(
     let a = (a.reinterpret()?, none.slice([0], [0])?);
     let b = (b.reinterpret()?, none.slice([0], [0])?);
     let (mut y, mut no_values) = (y.reinterpret_mut()?, no_values.slice_mut([0], [0])?);
-    merge_pairs(q, rule, &a, &b, (&mut y, &mut no_values))
+    merge_pairs(&alone(q, "merge")?, rule, &a, &b, (&mut y, &mut no_values))
 }

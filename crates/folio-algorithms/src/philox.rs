@@ -144,7 +144,7 @@ macro_rules! fills {
     ($($distribution:ident $ty:ident $kernel:ident;)*) => {$(
         impl $distribution for $ty {
             fn fill(q: &Queue, seed: u64, y: &mut SliceMut<'_, $ty>) -> Result<()> {
-                q.run(y.range(), $kernel(seed, y))?;
+                q.share(y.range(), $kernel(seed, y))?;
                 Ok(())
             }
         }

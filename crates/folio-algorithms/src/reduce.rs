@@ -135,7 +135,7 @@ where
     if !x.is_empty() {
         // SAFETY: a reduction of some items writes its element.
         let all = unsafe { Overwritten::new(&mut y) };
-        q.run(x.range(), fold::<T, O>(&x, all))?;
+        q.share(x.range(), fold::<T, O>(&x, all))?;
     }
     Ok(y)
 }
@@ -165,7 +165,7 @@ where
     if !x.is_empty() {
         // SAFETY: a reduction of some items writes its element.
         let all = unsafe { Overwritten::new(&mut sum) };
-        q.run(x.range(), dot_product::<T>(&x, &y, all))?;
+        q.share(x.range(), dot_product::<T>(&x, &y, all))?;
     }
     Ok(sum)
 }
@@ -201,16 +201,18 @@ where
 {
     let (x, q) = (x.flat()?, &q.undivided());
     let mut at = result(q, x.len(), u64::MAX)?;
-    match q.device().info().kind {
+    // Threads of a CPU read at the rate of memory, and the second time from the cache. Devices that
+    // share a launch keep to what they have.
+    let reads_twice = q.device().info().kind == DeviceKind::Cpu || q.split().is_some();
+    match reads_twice {
         _ if x.is_empty() => {}
-        // Threads of a CPU read at the rate of memory, and the second time from the cache.
-        DeviceKind::Cpu => {
+        true => {
             let wanted = reduce(q, op, &x)?;
             // SAFETY: a reduction of some items writes its element.
             let all = unsafe { Overwritten::new(&mut at) };
-            q.run(x.range(), first_equal::<T>(&x, &wanted, all))?;
+            q.share(x.range(), first_equal::<T>(&x, &wanted, all))?;
         }
-        _ => arg_in_groups::<T, O>(q, &x, &mut at)?,
+        false => arg_in_groups::<T, O>(q, &x, &mut at)?,
     }
     Ok(at)
 }

@@ -8,7 +8,7 @@ use crate::map::{Map, Same};
 use crate::prelude::*;
 use crate::scan_in_turn::{chunks_in_turn, totals_in_turn};
 use crate::{of_one_length, private, racy_whole, takes_in_turn};
-use folio::{RacyMemory, buffer::Overwritten};
+use folio::buffer::Overwritten;
 
 /// Items of a group that makes one value of a chunk.
 pub(crate) const GROUP: usize = 256;
@@ -225,23 +225,21 @@ impl<F, H> Maps<F, H> {
         let chunk = chunk_of(n);
         // The last chunk has nothing after it: its total does not count.
         let count = n.div_ceil(chunk);
-        let in_turn = takes_in_turn(q);
+        let shares = q.shares(x, chunk)?;
+        let in_turn = shares.iter().any(|(q, _)| takes_in_turn(q));
         // Where a thread has a chunk, no launch writes all totals: fusion would have one thread
         // compute all of them.
         let all_totals = if in_turn { count } else { count - 1 };
         let (mut totals, mut starts) = (private::<T>(&rt, all_totals)?, private::<T>(&rt, count)?);
-        let Maps { before, after, own } = self;
-        if in_turn {
-            q.run(count - 1, totals_in_turn::<U, T, O, F>(before, chunk, x, &mut totals))?;
-        } else {
-            // SAFETY: there is a group for each total.
-            let all = unsafe { Overwritten::new(&mut totals) };
-            let call = chunk_totals::<U, T, O, F>(before, chunk, x, all);
-            q.run((count - 1) * GROUP, call)?;
+        for (q, own) in &shares {
+            let (first, last) = (own.start / chunk, (own.end / chunk).min(count - 1));
+            let x = x.slice([own.start], [own.len()])?;
+            self.totals::<U, T, O>(q, chunk, &x, totals.slice_mut([first], [last - first])?)?;
         }
-        if count <= FEW_CHUNKS && !in_turn {
+        if count <= FEW_CHUNKS && !in_turn && shares.len() == 1 {
             // SAFETY: a group writes elements of its own chunk, each by one item, and reads none.
             let y = unsafe { racy_whole(y) };
+            let Maps { before, after, own } = self;
             let call =
                 scan_chunks::<U, T, V, O, F, H>(before, after, own, chunk, 0, 1, x, &totals, y);
             q.run(count * SCANS, call)?;
@@ -249,26 +247,85 @@ impl<F, H> Maps<F, H> {
         }
         let (totals, mut all) = (totals.slice([0], [all_totals])?, starts.slice_mut([0], [count])?);
         let plain = Maps { before: Same::<T>::new(), after: Same::<T>::new(), own: 0 };
-        plain.scan_few::<T, T, T, O>(q, &totals, &mut all)?;
-        if !in_turn {
-            // SAFETY: a group writes elements of its own chunk, each by one item, and reads none.
-            let y = unsafe { racy_whole(y) };
-            let call =
-                scan_chunks::<U, T, V, O, F, H>(before, after, own, chunk, 0, 0, x, &starts, y);
-            q.run(count * SCANS, call)?;
-            return Ok(());
+        plain.scan_few::<T, T, T, O>(&shares[0].0, &totals, &mut all)?;
+        for (q, own) in &shares {
+            let (at, len) = ([own.start], [own.len()]);
+            let starts = starts.slice([own.start / chunk], [own.len().div_ceil(chunk)])?;
+            let (x, y) = (x.slice(at, len)?, y.slice_mut(at, len)?);
+            self.chunks::<U, T, V, O>(q, chunk, (&x, &starts), y)?;
         }
-        let at = count - 1;
-        // SAFETY: an item writes elements of its own chunk, and reads none.
-        let racy = unsafe { RacyMemory::new(&mut *y) };
-        let call = chunks_in_turn::<U, T, V, O, F, H>(before, after, own, chunk, x, &starts, racy);
-        q.run(at, call)?;
-        // SAFETY: each element of the last chunk is written by one item, and none is read.
-        let y = unsafe { RacyMemory::new(y) };
-        let call = scan_chunks::<U, T, V, O, F, H>(before, after, own, chunk, at, 0, x, &starts, y);
-        q.run(SCANS, call)?;
         Ok(())
     }
+
+    /// Computes the totals of chunks, of which there are as many as totals.
+    fn totals<U, T, O>(
+        self,
+        q: &Queue,
+        chunk: usize,
+        x: &Slice<'_, U>,
+        mut totals: SliceMut<'_, T>,
+    ) -> Result<()>
+    where
+        U: DeviceType + Value,
+        T: Number + DeviceType,
+        O: Combine<T>,
+        F: Map<U, Output = T>,
+    {
+        let count = totals.len();
+        if count == 0 {
+            return Ok(());
+        }
+        if takes_in_turn(q) {
+            q.run(count, totals_in_turn::<U, T, O, F>(self.before, chunk, x, &mut totals))?;
+            return Ok(());
+        }
+        // SAFETY: there is a group for each total.
+        let all = unsafe { Overwritten::new(&mut totals) };
+        q.run(count * GROUP, chunk_totals::<U, T, O, F>(self.before, chunk, x, all))?;
+        Ok(())
+    }
+
+    /// Scans chunks, each from its start on. The last one need not be whole.
+    fn chunks<U, T, V, O>(
+        self,
+        q: &Queue,
+        chunk: usize,
+        (x, starts): (&Slice<'_, U>, &Slice<'_, T>),
+        mut y: SliceMut<'_, V>,
+    ) -> Result<()>
+    where
+        U: DeviceType + Value,
+        T: Number + DeviceType,
+        V: DeviceType + Value,
+        O: Combine<T>,
+        F: Map<U, Output = T>,
+        H: Map<T, Output = V>,
+    {
+        let Maps { before, after, own } = self;
+        let (n, count) = (y.len(), starts.len());
+        let at = if takes_in_turn(q) { n / chunk } else { 0 };
+        if at > 0 {
+            let mut y = y.slice_mut([0], [at * chunk])?;
+            // SAFETY: an item writes elements of its own chunk, and reads none.
+            let y = unsafe { racy_whole(&mut y) };
+            q.run(at, chunks_in_turn::<U, T, V, O, F, H>(before, after, own, chunk, x, starts, y))?;
+        }
+        if at < count {
+            let (x, starts) = (rest(x, at * chunk)?, rest(starts, at)?);
+            let mut y = y.slice_mut([at * chunk], [n - at * chunk])?;
+            // SAFETY: a group writes elements of its own chunk, each by one item, and reads none.
+            let y = unsafe { racy_whole(&mut y) };
+            let call =
+                scan_chunks::<U, T, V, O, F, H>(before, after, own, chunk, 0, 0, &x, &starts, y);
+            q.run((count - at) * SCANS, call)?;
+        }
+        Ok(())
+    }
+}
+
+/// The elements from one on.
+fn rest<'a, T: DeviceType>(x: &Slice<'a, T>, first: usize) -> Result<Slice<'a, T>> {
+    x.slice([first], [x.len() - first])
 }
 
 /// For each element, all up to and with it as one.

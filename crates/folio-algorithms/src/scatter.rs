@@ -2,7 +2,7 @@
 
 use crate::counts::too_large;
 use crate::prelude::*;
-use crate::{of_one_length, private};
+use crate::{alone, of_one_length, private};
 use folio::ir::device::CastFrom;
 use folio::{RacyMemory, buffer::Overwritten};
 
@@ -121,7 +121,7 @@ where
     let items = y.range();
     // SAFETY: there is an item for each element.
     let all = unsafe { Overwritten::new(&mut y) };
-    q.run(items, gathered::<T, I>(&at, &x, all))?;
+    q.share(items, gathered::<T, I>(&at, &x, all))?;
     Ok(())
 }
 
@@ -162,7 +162,8 @@ where
         return Err(too_large::<T>("scatter to", y.len()));
     }
     let mut claims = private(&rt, words)?;
-    let (mut twice, nowhere, q) = (private(&rt, 1)?, rt.buffer([0, 0])?, &q.undivided());
+    let (mut twice, nowhere) = (private(&rt, 1)?, rt.buffer([0, 0])?);
+    let q = &alone(q, "scatter")?;
     // By commands, so that each run of a graph begins so.
     q.fill(&mut claims, 0)?;
     q.fill(&mut twice, 0)?;

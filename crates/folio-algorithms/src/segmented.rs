@@ -1,7 +1,7 @@
 //! Reductions of segments.
 
-use crate::of_one_length;
 use crate::prelude::*;
+use crate::{alone, of_one_length};
 use folio::buffer::Overwritten;
 use folio::ir::device::CastFrom;
 
@@ -83,6 +83,6 @@ where
     let items = y.len() * LANES;
     // SAFETY: there is a group for each element.
     let all = unsafe { Overwritten::new(&mut y) };
-    q.run(items, fold_segments::<T, O, I>(&offsets, &x, all))?;
+    alone(q, "segmented_reduce")?.run(items, fold_segments::<T, O, I>(&offsets, &x, all))?;
     Ok(())
 }

@@ -8,7 +8,7 @@ use crate::merge::merge_pairs;
 use crate::passes::{Pairs, Passes, Way, copied};
 use crate::prelude::*;
 use crate::scatter::gather;
-use crate::{of_one_length, private};
+use crate::{alone, of_one_length, private};
 use folio::buffer::Overwritten;
 use folio::ir::device::CastFrom;
 
@@ -179,7 +179,7 @@ fn sorted<K: Key, T: DeviceType + Value>(
 /// # Ok::<(), folio::Error>(())
 /// ```
 pub fn sort<K: Key>(q: &Queue, direction: Direction, mut keys: impl AsPartMut<K, 1>) -> Result<()> {
-    sorted::<K, u32>(q, direction, &mut keys.slice_all_mut(), None)
+    sorted::<K, u32>(&alone(q, "sort")?, direction, &mut keys.slice_all_mut(), None)
 }
 
 /// Where each key of the sorted keys is: what to [`gather`] by. Of equal keys the first comes
@@ -241,7 +241,7 @@ fn put_order<K: Key, C: Count>(
     mut order: SliceMut<'_, C>,
     most: usize,
 ) -> Result<()> {
-    let (n, q) = (keys.len(), &q.undivided());
+    let (n, q) = (keys.len(), &alone(q, "sort_order")?);
     if n == 0 {
         return Ok(());
     }
@@ -278,7 +278,7 @@ pub fn sort_by_key<K: Key, T: DeviceType + Value>(
 ) -> Result<()> {
     let (keys, values) = (keys.slice_all_mut(), values.slice_all_mut());
     of_one_length("sort_by_key", values.len(), keys.len())?;
-    put_by_key(q, direction, keys, values, MOST)
+    put_by_key(&alone(q, "sort_by_key")?, direction, keys, values, MOST)
 }
 
 /// Sorts keys, and values along with them, whose numbers have 32 bits if they are `most` at most.
@@ -351,7 +351,7 @@ where
     usize: CastFrom<I>,
 {
     let (offsets, keys) = (offsets.slice_all(), keys.slice_all_mut());
-    put_segments(q, direction, &offsets, keys, MOST)
+    put_segments(&alone(q, "sort_segments")?, direction, &offsets, keys, MOST)
 }
 
 /// Sorts segments, which have numbers of 32 bits where there are `most` at most.

@@ -207,6 +207,11 @@ pub fn transpose<T: DeviceType + Value>(
     if rows * columns == 0 {
         return Ok(());
     }
+    if q.split().is_some() {
+        // A tile has more than its item's own element: a device computes rows of the result.
+        q.spread(y.range(), elements::<T>(&x, &mut y))?;
+        return Ok(());
+    }
     if is_cpu(q) || !fits::<T>(q) {
         return by_squares(q, &x, &mut y);
     }
@@ -308,12 +313,12 @@ impl Order {
         let Order { axes, from, to } = self;
         let (apart, apart_to) = (strides(from), strides(to));
         let down = axes[2];
-        if down == 2 || !fits::<T>(q) {
+        if down == 2 || !fits::<T>(q) || q.split().is_some() {
             let apart = axes.map(|axis| apart[axis]);
             let items = y.range();
             // SAFETY: there is an item for each element.
             let all = unsafe { Overwritten::new(y) };
-            q.run(items, strided::<T>(to[1], to[2], apart, x, all))?;
+            q.share(items, strided::<T>(to[1], to[2], apart, x, all))?;
             return Ok(());
         }
         // Where an axis of the source is in the result.

@@ -35,6 +35,8 @@ pub struct Queue {
     timed: bool,
     /// Its commands are of this period of the recorder.
     within: Option<Period>,
+    /// Its commands run on this one of its devices.
+    on: Option<u16>,
 }
 
 pub(crate) struct Inner {
@@ -93,12 +95,23 @@ impl Queue {
             }),
             timed: false,
             within: None,
+            on: None,
         }
     }
 
     /// Its device; the first, if it has several.
     pub fn device(&self) -> DeviceRef {
-        DeviceRef { core: self.inner.core.clone(), at: self.inner.devices[0] }
+        DeviceRef { core: self.inner.core.clone(), at: self.on_devices()[0] }
+    }
+
+    /// The same queue, on this one of its devices.
+    pub(crate) fn on_device(&self, at: u16) -> Queue {
+        Queue { on: Some(at), ..self.clone() }
+    }
+
+    /// Those of its devices that this handle's commands may run on; not none.
+    pub(crate) fn on_devices(&self) -> &[u16] {
+        self.on.as_ref().map_or(&self.inner.devices, std::slice::from_ref)
     }
 
     /// The runtime that it is of.
@@ -109,14 +122,16 @@ impl Queue {
     /// All of its devices.
     pub fn devices(&self) -> Vec<DeviceRef> {
         let device = |at: &u16| DeviceRef { core: self.inner.core.clone(), at: *at };
-        self.inner.devices.iter().map(device).collect()
+        self.on_devices().iter().map(device).collect()
     }
 
     /// Asks the scheduler, if there is one and something to choose.
     #[inline]
     fn choose(&self, group: &CommandGroup) -> u16 {
         let inner = &self.inner;
-        let Some(scheduler) = &inner.scheduler else { return inner.devices[0] };
+        let Some(scheduler) = inner.scheduler.as_ref().filter(|_| self.on.is_none()) else {
+            return self.on_devices()[0];
+        };
         let engine = &inner.core.engine;
         let (label, range, accesses) = group.for_scheduler();
         let sequence = inner.sequence.fetch_add(1, Ordering::Relaxed);
@@ -254,7 +269,7 @@ impl Queue {
     #[inline]
     pub(crate) fn group(&self, id: GroupId) -> CommandGroup {
         let inner = &self.inner;
-        let mut group = CommandGroup::new(&inner.core, inner.devices[0], id);
+        let mut group = CommandGroup::new(&inner.core, self.on_devices()[0], id);
         if self.timed {
             group.timed();
         }
@@ -470,7 +485,7 @@ impl Queue {
     /// The split by which its devices share fills, copies, and launches by [`share`](Self::share):
     /// that of its scheduler. None of a queue of one device.
     pub fn split(&self) -> Option<Split> {
-        let scheduler = self.inner.scheduler.as_ref().filter(|_| self.inner.devices.len() > 1);
+        let scheduler = self.inner.scheduler.as_ref().filter(|_| self.on_devices().len() > 1);
         scheduler?.split()
     }
 

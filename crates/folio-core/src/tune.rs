@@ -262,7 +262,7 @@ impl Queue {
 
     /// What a launch of so many items of this kernel is to measure.
     fn measured(&self, code: &'static Code, items: usize) -> Option<Measured> {
-        let [device] = *self.inner.devices else { return None };
+        let [device] = *self.on_devices() else { return None };
         let engine = &self.inner.core.engine;
         let info = &engine.devices.get(usize::from(device))?.info;
         let shapes = info.caps.shapes;

@@ -254,7 +254,7 @@ pub fn shapes_are_taken_row_after_row(rig: &Rig) -> folio::Result<()> {
     algorithms::inclusive_scan(&rig.q, Add, x.flat(), sums.flat_mut())?;
     assert_eq!(sums.get([4, 5, 6])?, sum);
     algorithms::sort(
-        &rig.q,
+        &rig.q.on(&rig.q.device())?,
         algorithms::Direction::Ascending,
         x.slice_mut([1, 0, 0], [2, 6, 7])?.flat_mut()?,
     )?;

@@ -8,6 +8,7 @@ mod folds;
 mod fused;
 mod launches;
 mod moves;
+mod shared;
 
 use folio::algorithms::{self, Direction};
 use folio::error::GraphError;

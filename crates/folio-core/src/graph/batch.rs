@@ -173,12 +173,12 @@ impl Queue {
     fn run_found(&self, of: (&Inner, bool), trail: &mut Trail) -> Option<Event> {
         let QueueInner { core, batches, .. } = &*self.inner;
         let label = Label::of(&"batch");
-        let stamp = batches.run(of, self.on(&label), trail)?;
+        let stamp = batches.run(of, self.here(&label), trail)?;
         Some(Event::new(core.clone(), stamp))
     }
 
     /// Where its blocks run.
-    fn on<'l>(&self, label: &'l Label) -> On<'l> {
+    fn here<'l>(&self, label: &'l Label) -> On<'l> {
         let QueueInner { id, in_order, devices, .. } = &*self.inner;
         On {
             queue: *id,

@@ -8,7 +8,7 @@ use crate::geom::Dims;
 pub use model::Model;
 pub(crate) use model::{Rates, Schedule, is_worth, taking_part};
 pub use split::Split;
-pub(crate) use split::{Parts, tile};
+pub(crate) use split::{Parts, rounded, tile};
 
 /// What a scheduler is told of the command.
 #[derive(Clone, Debug)]

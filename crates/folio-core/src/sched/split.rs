@@ -213,7 +213,7 @@ fn in_items(items: &Box3, unit: Dims, units: [std::ops::Range<usize>; 3]) -> Box
 
 /// A part whose borders are moved to those of units. Each border of two parts is moved alike, so
 /// parts stay disjoint and together the same.
-fn rounded(part: &Box3, items: &Box3, unit: Dims) -> Box3 {
+pub(crate) fn rounded(part: &Box3, items: &Box3, unit: Dims) -> Box3 {
     let border = |at: usize, d: usize| match at == items.max[d] {
         true => at,
         false => at - (at - items.min[d]) % unit[d].max(1),

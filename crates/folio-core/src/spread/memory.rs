@@ -8,7 +8,8 @@ use crate::event::Event;
 use crate::geom::{Box3, Dims};
 use crate::group::CommandGroup;
 use crate::queue::Queue;
-use crate::sched::{Split, tile};
+use crate::sched::{Parts, Split, tile};
+use std::sync::Arc;
 
 impl Queue {
     /// Fills a part, each device its own elements. None if one device is to do it.
@@ -50,24 +51,12 @@ impl Queue {
         to: &Part,
         describe: &mut dyn FnMut(&mut CommandGroup, Dims, Dims) -> Result<()>,
     ) -> Result<Option<Event>> {
-        let (devices, storage) = (&self.inner.devices, &to.view.storage);
+        let (devices, storage) = (self.on_devices(), &to.view.storage);
         let (items, at) = (Box3::whole(to.part.extent()), to.part.min);
-        let one_place = storage.home().is_some()
-            || storage.managed.get().is_some()
-            || !storage.core.same(&self.inner.core);
-        if !has_own_shape(&to.view) || items.is_empty() || one_place {
+        if !has_own_shape(&to.view) {
             return Ok(None);
         }
-        let known = storage.owners.lock().clone();
-        let known = known.filter(|owners| owners.is_of(devices, split));
-        let known = known.map(|owners| owners.parts_of(&items, at));
-        let parts = match known.filter(|parts| tile(parts, &items, [1; 3])) {
-            Some(parts) => parts,
-            None if items.volume() <= SMALL => return Ok(None),
-            None => split
-                .parts(&items, (to.view.rank.into(), [1; 3]), devices.len())
-                .map_err(|why| Error::Configuration { what: "split", why })?,
-        };
+        let Some(parts) = self.parts_of_memory(split, to)? else { return Ok(None) };
         let full = || devices.iter().zip(&parts).filter(|(_, part)| !part.is_empty());
         let mut groups = Vec::new();
         for (device, part) in full() {
@@ -79,8 +68,34 @@ impl Queue {
         let engine = &self.inner.core.engine;
         engine.enter(|ledger| ledger.storages.cut(storage.id, &boxes, engine.plant));
         let event = self.submit_parts(groups)?;
-        let (devices, split) = (devices.clone(), split.clone());
+        let (devices, split) = (devices.into(), split.clone());
         Owners { devices, split, items, parts }.remember_of(storage, at);
         Ok(Some(event))
+    }
+
+    /// The elements of each device, where the devices are to share work on a part of a buffer: by
+    /// its owners, or else as the split says. None if the part is small and has no owners, or is in
+    /// one place.
+    pub(super) fn parts_of_memory(&self, split: &Split, of: &Part) -> Result<Option<Parts>> {
+        let (devices, storage) = (self.on_devices(), &of.view.storage);
+        let (items, at) = (Box3::whole(of.part.extent()), of.part.min);
+        let one_place = storage.home().is_some()
+            || storage.managed.get().is_some()
+            || !storage.core.same(&self.inner.core);
+        if items.is_empty() || one_place {
+            return Ok(None);
+        }
+        let known = storage.owners.lock().clone();
+        let is_of = |owners: &Arc<Owners>| owners.is_of(devices, split);
+        let known = known.filter(|owners| has_own_shape(&of.view) && is_of(owners));
+        let known = known.map(|owners| owners.parts_of(&items, at));
+        match known.filter(|parts| tile(parts, &items, [1; 3])) {
+            None if items.volume() <= SMALL => Ok(None),
+            None => split
+                .parts(&items, (of.view.rank.into(), [1; 3]), devices.len())
+                .map(Some)
+                .map_err(|why| Error::Configuration { what: "split", why }),
+            known => Ok(known),
+        }
     }
 }

@@ -69,7 +69,7 @@ impl Queue {
         let meter = self.inner.meter.as_ref().filter(|_| split.is_measured())?;
         let mut meter = meter.lock();
         meter.look(&self.inner.core.engine);
-        meter.rates.speeds(kernel, &self.inner.devices)
+        meter.rates.speeds(kernel, self.on_devices())
     }
 
     /// Whether a buffer's division is to be given up for another one.
@@ -83,7 +83,7 @@ impl Queue {
         let moved = |(old, new): (&Box3, &Box3)| new.volume() - new.intersect(old).volume();
         let elements: usize = old.iter().zip(new).map(moved).sum();
         let bytes = elements as u64 * storage.element_bytes as u64;
-        let domain = engine.devices[usize::from(self.inner.devices[0])].domain;
+        let domain = engine.devices[usize::from(self.on_devices()[0])].domain;
         let link = engine.enter(|ledger| ledger.topology.link(DomainId::HOST, domain));
         let [old, new] = [old, new].map(|parts| parts.iter().map(Box3::volume).collect::<Vec<_>>());
         is_worth(speeds, [&old, &new], link.estimate_ns(bytes, 1))

@@ -8,6 +8,7 @@ mod meter;
 mod owners;
 mod report;
 mod results;
+mod shares;
 
 use boxes::Boxes;
 pub(crate) use meter::Meter;
@@ -125,7 +126,7 @@ impl Queue {
         let divided = self.divide(&whole)?;
         self.cut(&whole, &divided.parts);
         let (mut groups, mut results) = (Vec::new(), Results::of(&whole));
-        for (device, part) in self.inner.devices.iter().zip(&divided.parts) {
+        for (device, part) in self.on_devices().iter().zip(&divided.parts) {
             if part.is_empty() {
                 continue;
             }
@@ -195,7 +196,7 @@ impl Queue {
         items: Items<D>,
         call: &KernelCall<K, D>,
     ) -> CommandGroup {
-        let mut group = self.group_on(self.inner.devices[0]);
+        let mut group = self.group_on(self.on_devices()[0]);
         group.run_here(items, &mut call.again());
         group
     }
@@ -220,7 +221,7 @@ impl Queue {
 
     fn divide(&self, whole: &WholeLaunch<'_>) -> Result<Divided> {
         let split = self.split().unwrap_or_else(Split::rows);
-        let devices = &self.inner.devices;
+        let devices = self.on_devices();
         let Geometry { rank, offset, range, .. } = whole.geometry;
         let unit = whole.unit();
         let items = Box3::at(offset, range).unwrap_or(Box3::EMPTY);
@@ -235,7 +236,7 @@ impl Queue {
         };
         let kept = owners::kept((devices, &split), whole, (&items, unit), &keeps);
         let parts = kept.unwrap_or(fresh);
-        let owners = Owners { devices: devices.clone(), split, items, parts: parts.clone() };
+        let owners = Owners { devices: devices.into(), split, items, parts: parts.clone() };
         Ok(Divided { owners, parts })
     }
 }

@@ -88,7 +88,7 @@ impl Queue {
             let parameter = launch.function.parameter(nth);
             launch.read(passed, part).map(|read| SpreadRead { parameter, ..read })
         });
-        let device = self.inner.devices[at];
+        let device = self.on_devices()[at];
         SpreadPart {
             device: self.inner.core.engine.devices[usize::from(device)].name.clone(),
             offset: own.offset.to_vec(),

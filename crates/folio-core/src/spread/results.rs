@@ -149,7 +149,7 @@ impl Results {
             };
             let first = Part { part: first_of(&into.part, mode), whole: false, ..into };
             let reads = copies.into_iter().map(|copy| (copy, Mode::Read));
-            let mut group = q.group_on(q.inner.devices[0]);
+            let mut group = q.group_on(q.on_devices()[0]);
             group.label(label);
             group.task_over(std::iter::once((first, mode)).chain(reads), body);
             groups.push(group);

@@ -37,6 +37,11 @@ fn gather(i: Item, at: In<u32>, x: In<u32>, y: InOut<u32>) {
 }
 
 #[kernel]
+fn fills(i: Item, value: u32, y: Out<u32>) {
+    y[i] = value;
+}
+
+#[kernel]
 fn row_sums(i: Item, x: In<u32, 2>, y: OutRow<u32>) {
     let mut sum = 0;
     for c in 0..y.shape()[1] {
@@ -188,7 +193,7 @@ impl Data {
     /// A random step: a launch, or what leaves pages in pieces.
     fn step(&mut self, dice: &mut Dice, place: &Place) {
         let Data { at, lines: [x, y, z], plates: [p, r], .. } = self;
-        match dice.below(14) {
+        match dice.below(16) {
             0 | 1 => {
                 let Range { start: first, end } = dice.range(N - 3);
                 start(place, first + 1..end + 1, smooth(y, z));
@@ -232,6 +237,19 @@ impl Data {
             12 => {
                 let Range { start: first, end } = dice.range(15);
                 start(place, 4 * first..4 * end, group_totals(x, &mut self.xor));
+            }
+            13 => {
+                // Each device copies its share to the line behind.
+                for (q, own) in place.0.shares(&*y, 1 + dice.below(9)).unwrap() {
+                    let (at, len) = ([own.start], [own.len()]);
+                    q.copy(y.slice(at, len).unwrap(), z.slice_mut(at, len).unwrap()).unwrap();
+                }
+            }
+            14 => {
+                let (part, devices) = (dice.range(N), place.0.devices());
+                let q = place.0.on(&devices[devices.len() - 1]).unwrap();
+                let part = z.slice_mut([part.start], [part.len()]).unwrap();
+                q.share(part.range(), fills(dice.below(1000) as u32, part)).unwrap();
             }
             _ => {
                 let [rows, columns] = [dice.range(14), dice.range(9)];

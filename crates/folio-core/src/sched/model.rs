@@ -13,7 +13,10 @@ const AHEAD: f64 = 10.0;
 /// data takes to come, and how long the device took for commands of that name, an item. A device
 /// that has run none of this name is tried.
 ///
-/// Its queues have what they launch timed by the devices.
+/// Its queues have what they launch timed by the devices. A command is placed when it is submitted,
+/// and those after it are not known then. Of 200 random graphs of up to ten tasks, which two
+/// devices run at unlike speeds, 195 end within 1.3 times the time of the best assignment, and the
+/// others within 1.41.
 ///
 /// ```
 /// use folio_core::sched::Model;
@@ -179,13 +182,14 @@ mod tests {
     }
 
     /// BACK-03: unlike tasks, some of which a GPU runs many times faster. A scheduler that sees one
-    /// task after the other is beyond 1.3 of the best assignment in few of many graphs.
+    /// task after the other is beyond 1.3 of the best assignment in a few of many graphs: there it
+    /// gives the GPU a task that the CPU runs about as fast, and a later task waits for the GPU.
     #[test]
     fn model_is_near_the_best_assignment() {
-        let (mut beyond, mut sum) = (0, 0.0);
+        let (mut beyond, mut sum) = (vec![], 0.0);
         for seed in 1..=200 {
             let mut dice = Dice(seed);
-            let all: Vec<Work> = (0..4 + dice.below(5) as usize)
+            let all: Vec<Work> = (0..4 + dice.below(7) as usize)
                 .map(|at| {
                     let gpu = 50 + dice.below(100);
                     let cpu = match dice.below(5) {
@@ -197,10 +201,14 @@ mod tests {
                 })
                 .collect();
             let ratio = by_model(&all) as f64 / best(&all) as f64;
-            beyond += usize::from(ratio > 1.3);
+            assert!(ratio <= 1.41, "seed {seed}: {ratio}");
+            if ratio > 1.3 {
+                println!("seed {seed}: {} tasks, {ratio:.3}", all.len());
+                beyond.push(seed);
+            }
             sum += ratio;
         }
-        assert!(beyond <= 20 && sum / 200.0 < 1.1, "{beyond} beyond 1.3, mean {}", sum / 200.0);
+        assert!(beyond.len() <= 5 && sum / 200.0 < 1.06, "{beyond:?}, mean {}", sum / 200.0);
     }
 
     /// BACK-03: a pipeline of ten tasks, of which each third is better on the CPU.

@@ -17,9 +17,9 @@ pub const HELP: &str = "\
 cargo xtask ci [OPTIONS]
 
 Formatting, lints, every test with the budgets of continuous integration, the tests of the matrix
-of benchmarks, documentation, loom models, feature builds, archives for the registry, examples,
-packages outside of the workspace, spec and tidy; with mdbook the documents as a book, with
-cargo-deny what licences there are, and crates in two versions. A failed step does not stop the
+of benchmarks, documentation, loom models, feature builds, checks for other systems, archives for
+the registry, examples, packages outside of the workspace, spec and tidy; with mdbook the documents
+as a book, with cargo-deny licences and crates in two versions. A failed step does not stop the
 others.
 Closes with the minutes of each step and a line `N passed, N failed, N skipped`, in which a step
 other than a test run counts as one.
@@ -56,6 +56,7 @@ const STEPS: &[(&str, Step)] = &[
     }),
     ("doctest", |run| doctests::run(&run.root).map(|(_, counts)| counts)),
     ("features", features),
+    ("targets", targets),
     ("published", |run| checked(published::check(&run.root, &run.target))),
     ("rustdoc", rustdoc),
     ("loom", |run| {
@@ -217,6 +218,32 @@ fn features(run: &Run) -> Result<Counts> {
     let words = ["clippy", "--package", "folio-opencl", "--lib", "--features", "ocl"];
     let mut command = cargo(&run.root, &words);
     checked(process::show(command.args(["--", "-D", "warnings"])))
+}
+
+/// Systems, and a kind of processors, that no test here runs on: what programs link is checked for
+/// them, at least.
+const ELSEWHERE: [&str; 2] = ["x86_64-pc-windows-gnu", "aarch64-apple-darwin"];
+
+/// The facade with all backends must compile for other systems, where their libraries are there.
+fn targets(run: &Run) -> Result<Counts> {
+    let mut counts = Counts::default();
+    for target in ELSEWHERE {
+        if run.setup {
+            // Without a network there may be none, which the next look tells.
+            let _ = process::capture(Command::new("rustup").args(["target", "add", target]));
+        }
+        let words = ["--print", "target-libdir", "--target", target];
+        let folder = process::capture(Command::new("rustc").args(words))?;
+        if !Path::new(folder.trim()).exists() {
+            println!("skipped: `rustup target add {target}` has what is missing");
+            counts.skipped += 1;
+            continue;
+        }
+        let words = ["check", "--target", target, "--package", "folio", "--features"];
+        let features = backends::features().join(",");
+        counts += checked(process::show(cargo(&run.root, &words).arg(features)))?;
+    }
+    Ok(counts)
 }
 
 /// Packages under `examples`, which are outside of the workspace: formatting, lints, tests.

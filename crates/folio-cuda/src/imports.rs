@@ -1,6 +1,6 @@
 //! Memory that is not Folio's own: the program's from the driver or the host, and other drivers'.
 
-use crate::allocations::{Block, External};
+use crate::allocations::Block;
 use crate::memory::{Memory, PORTABLE_AND_MAPPED};
 use cudarc::driver::sys;
 use folio_core::hal::{AllocKind, AllocReq, Allocation, HalError, HostPtr};
@@ -102,7 +102,7 @@ impl Memory {
         }
         // The file is the driver's now.
         let _ = own.into_raw_fd();
-        let external = External(raw);
+        let external = crate::allocations::External(raw);
         let place = sys::CUDA_EXTERNAL_MEMORY_BUFFER_DESC {
             offset: 0,
             size: req.size,

@@ -62,6 +62,7 @@ pub(crate) struct Core {
     /// How memory of the host is imported, if it can be.
     pub(crate) imports: Option<ash::ext::external_memory_host::Device>,
     /// How memory is exported, if it can be.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "what is exported is a file"))]
     pub(crate) files: Option<ash::khr::external_memory_fd::Device>,
     kernels: Kernels<Loaded>,
     /// The kernel that fills memory.

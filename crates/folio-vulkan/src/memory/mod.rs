@@ -95,6 +95,7 @@ fn below(all: &BTreeMap<u64, u64>, address: u64) -> Option<(u64, u64)> {
 pub(crate) enum Backing {
     Managed(gpu_allocator::vulkan::Allocation),
     /// Its own, which other drivers can open.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "what is exported is a file"))]
     Exported(vk::DeviceMemory),
     /// Somebody else's, which stays when this goes.
     Imported(vk::DeviceMemory),

@@ -403,8 +403,11 @@ unsafe impl UsmAllocator for SimDevice {
     fn unmap(&self, handle: u64, bytes: Range<u64>) {
         self.core.shared.change(|world| {
             let lost = world.devices[self.index as usize].lost.is_some();
-            if let Some((lane, tick)) = world.user_of(self.index, handle).filter(|_| !lost) {
-                let what = format!("allocation {handle} is used by tick {tick} of lane {lane}");
+            let user = world.user_of_bytes(self.index, handle, &bytes).filter(|_| !lost);
+            if let Some((lane, tick)) = user {
+                let what = format!(
+                    "{bytes:?} of allocation {handle} is used by tick {tick} of lane {lane}"
+                );
                 world.violate("memory is freed after its users have ended", what);
             }
             if let Ok(Err(what)) = world.memory.back((self.index, handle), &bytes, false) {

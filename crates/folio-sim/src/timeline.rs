@@ -17,6 +17,7 @@ use folio_core::hal::{
     Timing,
 };
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::ops::Range;
 use std::sync::Arc;
 use std::thread::ThreadId;
 
@@ -163,9 +164,22 @@ impl World {
     /// The first unfinished operation that names `handle`.
     pub(crate) fn user_of(&self, device: u32, handle: u64) -> Option<(usize, Tick)> {
         let base = MemBase::Device { device, handle };
-        let names = |work: &Work| work.memory().iter().any(|(mem, _)| mem.base == base);
+        self.first_that(|work| work.memory().iter().any(|(mem, _)| mem.base == base))
+    }
+
+    /// The first unfinished operation that uses some of these bytes of `handle`.
+    pub(crate) fn user_of_bytes(
+        &self,
+        device: u32,
+        handle: u64,
+        bytes: &Range<u64>,
+    ) -> Option<(usize, Tick)> {
+        self.first_that(|work| work.uses(MemBase::Device { device, handle }, bytes))
+    }
+
+    fn first_that(&self, is: impl Fn(&Work) -> bool) -> Option<(usize, Tick)> {
         self.lanes.iter().enumerate().find_map(|(lane, state)| {
-            let op = state.pending.iter().find(|op| names(&op.work))?;
+            let op = state.pending.iter().find(|op| is(&op.work))?;
             Some((lane, op.tick))
         })
     }

@@ -6,7 +6,7 @@
 use crate::ir::IrKernel;
 use crate::memory::{Block as Bytes, Memory, address};
 use crate::script::Random;
-use folio_core::geom::Box3;
+use folio_core::geom::{Box3, linear};
 use folio_core::hal::{
     self, Block, Choice, CopyRect, FillRect, Geometry, HalError, HalErrorKind, MemBase, MemRef,
     NativeKernel, OpKind, Order, Param, ParamPtr, Side, Tick,
@@ -88,6 +88,31 @@ impl Work {
             Work::Branch(branch) => branch.steps().for_each(|step| step.each_row(f)),
             Work::Launch(_) | Work::Hint(..) | Work::Switch(..) | Work::Nothing => {}
         }
+    }
+
+    /// Whether it uses some of these bytes of an allocation, itself or in what it replays or
+    /// chooses.
+    pub(crate) fn uses(&self, base: MemBase, part: &Range<u64>) -> bool {
+        let meets = |mem: MemRef, bytes: Range<u64>| {
+            mem.base == base && bytes.start < part.end && part.start < bytes.end
+        };
+        let from = |mem: MemRef, bytes: u64| mem.offset..mem.offset.saturating_add(bytes);
+        let mut found = false;
+        self.each_row(&mut |mem, bytes| found |= meets(mem, bytes));
+        found
+            || self.any(&|work| match work {
+                Work::Launch(launch) => launch
+                    .params
+                    .iter()
+                    .any(|param| rows_of(param).any(|bytes| meets(param.mem, bytes))),
+                Work::Hint(mem, bytes) | Work::Switch(mem, bytes, _) => {
+                    meets(*mem, from(*mem, *bytes))
+                }
+                Work::Branch(branch) => {
+                    meets(branch.value, from(branch.value, branch.bytes as u64))
+                }
+                Work::Copy(_) | Work::Fill(..) | Work::Replay(_) | Work::Nothing => false,
+            })
     }
 
     /// Whether one of its operations is such, itself or in what it replays or chooses.
@@ -230,6 +255,17 @@ pub(crate) fn span(pitch: [u64; 2], extent: [u64; 3]) -> Option<u64> {
     let slices = extent[0].checked_sub(1)?.checked_mul(pitch[0])?;
     let rows = extent[1].checked_sub(1)?.checked_mul(pitch[1])?;
     slices.checked_add(rows)?.checked_add(extent[2])
+}
+
+/// The rows of a launch parameter's box: bytes of its allocation.
+fn rows_of(param: &Param) -> impl Iterator<Item = Range<u64>> {
+    let Param { mem, size, dims, origin: [z, y, x], extent, .. } = *param;
+    let [slices, rows, columns] = extent;
+    let rows = (0..slices).flat_map(move |slice| (0..rows).map(move |row| [z + slice, y + row, x]));
+    rows.map(move |at| {
+        let first = mem.offset + linear(dims, at) as u64 * u64::from(size);
+        first..first + columns as u64 * u64::from(size)
+    })
 }
 
 /// Bytes of a launch parameter's whole shape.

@@ -367,6 +367,61 @@ fn writes_beside_an_allocation_are_found_when_it_is_freed() {
     assert_eq!(rig.rules(), ["memory is used inside its bounds"]);
 }
 
+/// Memory of frames goes back while operations use others of the allocation, and not that of frames
+/// that they use.
+#[test]
+fn frames_go_back_that_no_operation_uses() {
+    const FRAME: u64 = 64;
+    let param = |handle: u64, row: usize| Param {
+        mem: at(handle),
+        size: 4,
+        write: true,
+        dims: [1, 4, 16],
+        origin: [0, row, 0],
+        extent: [1, 1, 16],
+        index: [0; 3],
+        shape: [1, 4, 16],
+    };
+    let geometry = Geometry::new(1, [1; 3]);
+    for launches in [false, true] {
+        let rig = rig(SimBackend::builder().device(DeviceSpec::new().frame(FRAME)));
+        let usm = rig.devices[0].usm();
+        let (kind, size, label) = (AllocKind::Device, 4 * FRAME, "test");
+        let req = AllocReq {
+            kind,
+            size,
+            align: 4,
+            import: None,
+            zeroed: false,
+            linked: false,
+            exported: false,
+            label,
+        };
+        let handle = usm.reserve(&req).unwrap().handle;
+        usm.map(handle, 0..4 * FRAME).unwrap();
+        rig.sim.hold(0, LaneKind::Compute);
+        let lane = rig.lane(LaneKind::Compute);
+        if launches {
+            let kernel = KernelRef::Native(&Cell::new(Some(NativeKernel::new(Stray(0)))));
+            let params = [param(handle, 1)];
+            lane.enqueue(&head(1, &[]), Op::Launch(kernel, &geometry, Args::new(&params))).unwrap();
+        } else {
+            // Bytes of frames 0 and 2.
+            let pitch = [4 * FRAME, 2 * FRAME];
+            let rect = FillRect { dst: at(handle), pitch, extent: [1, 2, 4] };
+            lane.enqueue(&head(1, &[]), Op::Fill(&[rect], &[7])).unwrap();
+        }
+        usm.unmap(handle, 3 * FRAME..4 * FRAME);
+        let free = if launches { 2 } else { 1 };
+        usm.unmap(handle, free * FRAME..(free + 1) * FRAME);
+        assert_eq!(rig.rules(), [""; 0]);
+        let used = 3 - free;
+        usm.unmap(handle, used * FRAME..(used + 1) * FRAME);
+        assert_eq!(rig.rules(), ["memory is freed after its users have ended"]);
+        rig.sim.release(0, LaneKind::Compute);
+    }
+}
+
 #[test]
 fn writes_to_freed_memory_are_found() {
     let rig = rig(SimBackend::builder().device(DeviceSpec::new().unified(true)));

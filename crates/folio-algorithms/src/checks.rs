@@ -1,5 +1,6 @@
 //! What these kernels test on GPUs: no index, since each one is bounded where it is computed. One
-//! index that is not would have a kernel run with all of its tests.
+//! index that is not would have a kernel run with all of its tests. And that what is written and
+//! overlaps what is read is refused.
 
 use crate::map::Same;
 use crate::prelude::*;
@@ -66,4 +67,34 @@ fn kernels_of_groups_test_no_index_on_devices() -> Result<()> {
     found.extend(left(call.checks(items))?);
     assert_eq!(found, Vec::<String>::new());
     Ok(())
+}
+
+/// ERR-01: of several commands, the first ones would have written some when a later one is refused,
+/// or read what they have overwritten themselves.
+#[test]
+#[allow(clippy::unwrap_used, reason = "a test")]
+fn parts_that_overlap_are_refused_before_anything_is_written() {
+    let cpu = folio::Runtime::builder().backend(folio_cpu::CpuBackend::new().unwrap());
+    let sim = folio::Runtime::builder().backend(SimBackend::builder().build());
+    for rt in [cpu.build().unwrap(), sim.build().unwrap()] {
+        let q = rt.queue().unwrap();
+        let all: Vec<u32> = (0..10_000).map(|k| k % 7).collect();
+        let s = rt.buffer_from(&all).unwrap().into_shared();
+        let part = |first: usize, len: usize| s.slice([first], [len]).unwrap();
+        let written = |first: usize, len: usize| s.slice_mut([first], [len]).unwrap();
+        let (n, last) = (5000, 4 * scan::TILE);
+        let rows = s.reinterpret::<[u32; 4], 1>(2500).unwrap();
+        let refused = [
+            crate::inclusive_scan(&q, Add, part(0, n), written(last, n)),
+            crate::inclusive_scan(&q, Add, part(last, n), written(0, n)),
+            crate::exclusive_scan_by_key(&q, Add, part(0, n), part(n, n), written(last, n)),
+            crate::bincount_into(&q, part(0, n), written(last, n)),
+            crate::sort_by_key(&q, crate::Direction::Ascending, written(0, 2500), &rows),
+        ];
+        for (nth, result) in refused.into_iter().enumerate() {
+            assert!(matches!(result, Err(folio::Error::Aliasing { .. })), "{nth}: {result:?}");
+        }
+        assert_eq!(s.to_vec().unwrap(), all);
+        crate::inclusive_scan(&q, Add, part(0, n), written(n, n)).unwrap();
+    }
 }

@@ -3,7 +3,7 @@
 
 use crate::counts::{Count, fits};
 use crate::prelude::*;
-use crate::{alone, private};
+use crate::{alone, apart, private};
 use folio::hal::DeviceKind;
 use folio::ir::device::{CastFrom, Int};
 
@@ -237,6 +237,7 @@ where
 {
     let (x, bins, q) = (x.flat()?, counts.len(), &alone(q, "histogram")?);
     fits::<C, T>("histogram of", x.len())?;
+    apart("histogram", &x, &counts.slice_all())?;
     let mut part = private(&q.runtime(), bins)?;
     q.fill(&mut counts, C::ZERO)?;
     for first in (0..x.len()).step_by(most) {

@@ -6,7 +6,7 @@
 use crate::keyed_in_turn::runs_in_turn;
 use crate::prelude::*;
 use crate::scan::{CHUNKS, EACH, GROUP, SCANS, SLOTS, TILE, chunk_of};
-use crate::{alone, of_one_length, private, racy_whole, takes_in_turn};
+use crate::{alone, apart, of_one_length, private, racy_whole, takes_in_turn};
 use folio::{RacyMemory, buffer::Overwritten};
 
 /// Whether a run begins at an element: where a key is another than the one before or, of `flags`,
@@ -178,6 +178,8 @@ where
     K: Number + DeviceType,
 {
     let (n, rt, q) = (x.len(), q.runtime(), &alone(q, "scan_by_key")?);
+    apart("scan by key", keys, &y.slice_all())?;
+    apart("scan by key", x, &y.slice_all())?;
     let chunk = chunk_of(n);
     // The last chunk has nothing after it: its total does not count.
     let count = n.div_ceil(chunk).saturating_sub(1);

@@ -38,10 +38,11 @@
 //!
 //! - **Arguments** are what kernels take: buffers, shared ones, USM, parts of these. Their lengths
 //!   may be any, also 0; lengths that do not fit each other are
-//!   [`Error::Mismatch`](folio::Error::Mismatch). Results that are `u32` take fewer than 2^32
-//!   elements: those of [`sort_order`], [`bincount`], [`histogram`]; more are
-//!   [`Error::TooLarge`](folio::Error::TooLarge). The same functions with `_into` write `u64`, too,
-//!   and then take any number.
+//!   [`Error::Mismatch`](folio::Error::Mismatch). What is written overlaps nothing that is read, as
+//!   parts of a shared buffer may: that is [`Error::Aliasing`](folio::Error::Aliasing). Results
+//!   that are `u32` take fewer than 2^32 elements: those of [`sort_order`], [`bincount`],
+//!   [`histogram`]; more are [`Error::TooLarge`](folio::Error::TooLarge). The same functions with
+//!   `_into` write `u64`, too, and then take any number.
 //! - **Dimensions**: reductions, histograms and random numbers take any, and go row after row.
 //!   [`transpose`] takes two, [`permute`] up to three. All else takes one: `x.flat()` and
 //!   `x.flat_mut()` give the elements of a buffer of any shape in one dimension, without a copy. A
@@ -133,6 +134,20 @@ fn alone(q: &folio::Queue, algorithm: &'static str) -> folio::Result<folio::Queu
             why: why.into(),
         }),
     }
+}
+
+/// Refuses what is written and overlaps what is read. A command by itself refuses that; of several
+/// commands the first ones may have written some by then.
+fn apart<T: folio::DeviceType, U: folio::DeviceType>(
+    command: &'static str,
+    read: &folio::Slice<'_, T>,
+    written: &folio::Slice<'_, U>,
+) -> folio::Result<()> {
+    if !read.overlaps(written) {
+        return Ok(());
+    }
+    let (command, buffer, parameters) = (command.into(), "".into(), ["".into(), "".into()]);
+    Err(folio::Error::Aliasing { command, buffer, accesses: [0, 1], parameters })
 }
 
 /// Refuses what is not of one length.

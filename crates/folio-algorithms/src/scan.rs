@@ -7,7 +7,7 @@
 use crate::map::{Map, Same};
 use crate::prelude::*;
 use crate::scan_in_turn::{chunks_in_turn, totals_in_turn};
-use crate::{of_one_length, private, racy_whole, takes_in_turn};
+use crate::{apart, of_one_length, private, racy_whole, takes_in_turn};
 use folio::buffer::Overwritten;
 
 /// Items of a group that makes one value of a chunk.
@@ -219,6 +219,7 @@ impl<F, H> Maps<F, H> {
         H: Map<T, Output = V>,
     {
         let (n, rt, q) = (x.len(), q.runtime(), &q.undivided());
+        apart("scan", x, &y.slice_all())?;
         if n <= CHUNKS {
             return self.scan_few::<U, T, V, O>(q, x, y);
         }

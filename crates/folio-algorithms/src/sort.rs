@@ -8,7 +8,7 @@ use crate::merge::merge_pairs;
 use crate::passes::{Pairs, Passes, Way, copied};
 use crate::prelude::*;
 use crate::scatter::gather;
-use crate::{alone, of_one_length, private};
+use crate::{alone, apart, of_one_length, private};
 use folio::buffer::Overwritten;
 use folio::ir::device::CastFrom;
 
@@ -310,6 +310,7 @@ where
     usize: CastFrom<C>,
 {
     let (rt, q) = (q.runtime(), &q.undivided());
+    apart("sort_by_key", &keys.slice_all(), &values.slice_all())?;
     let (mut order, mut before) = (private::<C>(&rt, keys.len())?, private(&rt, values.len())?);
     // SAFETY: there is an item for each element.
     let all = unsafe { Overwritten::new(&mut order) };

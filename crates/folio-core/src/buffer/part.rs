@@ -187,6 +187,24 @@ impl<'a, T: DeviceType, const D: usize> Slice<'a, T, D> {
         Slice::of(self.part.in_dimensions(E))
     }
 
+    /// Both have memory in common, as parts of a shared buffer may. A command refuses to write such
+    /// parts ([`Error::Aliasing`]); what takes several commands asks before the first one.
+    ///
+    /// ```
+    /// # fn main() -> folio_core::Result<()> {
+    /// # let rt = folio_core::Runtime::builder().build()?;
+    /// let x = rt.buffer_from(&[1, 2, 3, 4, 5])?;
+    /// let (a, b) = (x.slice([0], [3])?, x.slice([3], [2])?);
+    /// assert!(!a.overlaps(&b) && a.overlaps(&x.slice([2], [1])?));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn overlaps<U: DeviceType, const E: usize>(&self, other: &Slice<'_, U, E>) -> bool {
+        let [own, others] = [&self.part, &other.part];
+        own.view.storage.id == others.view.storage.id
+            && own.view.shares(&own.part, &others.view, &others.part)
+    }
+
     shaped!(|own| own.part.shape(), own.part.part.volume());
 
     /// Waits for its latest contents, as rows: for parts that are not contiguous in memory.

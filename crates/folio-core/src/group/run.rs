@@ -68,13 +68,18 @@ fn reduces_within(code: &Code, range: Dims, group: Option<Dims>) -> bool {
 )]
 pub trait ParallelFor {}
 
+/// Positions in each dimension. Owners multiply theirs, by 2 for red and black cells and by 1,024
+/// at most for tiles: no two of a launch come to one element by a number that wraps.
+const MOST_POSITIONS: u64 = 1 << 53;
+
 /// Why no kernel runs over these items, if there are too many.
 pub(crate) fn out_of_range(code: &Code, geometry: &Geometry) -> Option<&'static str> {
     let Geometry { offset, range, group, .. } = *geometry;
     if checked_volume(range).is_none() {
         return Some(MANY_ITEMS);
     }
-    if Box3::at(offset, range).is_none() {
+    let ends = Box3::at(offset, range).map(|items| items.max);
+    if ends.is_none_or(|ends| ends.iter().any(|end| *end as u64 > MOST_POSITIONS)) {
         return Some("the position of the last item does not fit");
     }
     let reduces = reduces_within(code, range, group);

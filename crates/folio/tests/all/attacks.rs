@@ -243,3 +243,39 @@ fn of_two_counts_both_limit_a_launch() {
     let refused = q.run(ITEMS, outer_is_fine(&x, &mut y).at_most(&none).at_most(&one));
     assert!(matches!(refused, Err(Error::NoElement { .. })), "{refused:?}");
 }
+
+#[kernel]
+fn cells(i: Item, y: RedBlack<u32, 0, 1>) {
+    y[i] += 1;
+}
+
+#[kernel]
+fn numbers(i: Item, y: Out<u32>) {
+    y[i] = i.index() as u32;
+}
+
+#[kernel]
+fn sums_around(i: Item, x: In<u32>, sum: Reduce<u32, Add>) {
+    sum.give(x[i.index() % x.len()]);
+}
+
+/// A position twice as large would wrap to the cell of another item, and one further on in a buffer
+/// to none.
+#[test]
+fn positions_so_far_on_that_they_wrap_are_refused() {
+    let cpu = folio::cpu::CpuBackend::builder().domains(2).build().unwrap();
+    let rt = Runtime::builder().backend(cpu).build().unwrap();
+    let q = rt.queue_over(&rt.devices(), folio::sched::Split::rows()).unwrap();
+    let refused = |result: folio::Result<()>| matches!(result, Err(Error::LaunchRange { .. }));
+    let mut x = rt.buffer::<u32, 1>(100).unwrap();
+    assert!(refused(q.run(1 << 63..(1 << 63) + 3, cells(&mut x)).map(drop)));
+    assert!(refused(q.run((1 << 53) + 1, cells(&mut x)).map(drop)));
+    assert_eq!(x.to_vec().unwrap(), [0; 100]);
+    // A buffer of which is known who has which part.
+    q.spread(100, numbers(&mut x)).unwrap();
+    let (part, mut sum) = (x.slice(16, 50).unwrap(), rt.buffer::<u32, 1>(1).unwrap());
+    let last = usize::MAX - 8..usize::MAX;
+    let call = sums_around(&part, &mut sum);
+    assert!(refused(q.explain_spread(last.clone(), &call).map(drop)));
+    assert!(refused(q.spread(last, call).map(drop)));
+}

@@ -20,6 +20,7 @@ use folio_device::{
 };
 use folio_kernel::words::count;
 use folio_kernel::{Access, ParamKind, Violation};
+use std::alloc::Layout;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -157,6 +158,8 @@ pub struct HostCall<'m, K, const D: usize> {
     lent: Vec<(usize, Slice)>,
     /// The memory of claims, which slices point to.
     claims: Vec<Vec<u32>>,
+    /// So many claims are too many: of elements without bytes there may be more than memory has.
+    too_many: Option<usize>,
     /// The kernel runs twice.
     ends: usize,
     twice: bool,
@@ -174,6 +177,7 @@ impl<'m, K: Kernel, const D: usize> HostCall<'m, K, D> {
             scalars: Scalars::new(),
             lent: vec![],
             claims: vec![],
+            too_many: None,
             ends: 0,
             twice: false,
             params: 0,
@@ -208,6 +212,10 @@ impl<'m, K: Kernel, const D: usize> HostCall<'m, K, D> {
     pub unsafe fn claims(&mut self, of: usize) {
         let Some((_, Slice { len, shape, rank, .. })) = self.lent.get(of) else { return };
         let (len, shape, rank) = (*len, *shape, *rank);
+        if Layout::array::<u32>(len).is_err() {
+            self.too_many = Some(len);
+            return;
+        }
         let mut claims = vec![0u32; len];
         let base = claims.as_mut_ptr().cast();
         self.claims.push(claims);
@@ -247,6 +255,11 @@ impl<'m, K: Kernel, const D: usize> HostCall<'m, K, D> {
     pub fn run(mut self, items: impl IntoItems<D>) -> Result<()> {
         let name = K::FUNCTION.name;
         let code = code_of(name, K::code())?;
+        if let Some(len) = self.too_many {
+            let (what, label) = ("claims of a launch of", Label::from(name));
+            let (extent, element_bytes) = (vec![len], size_of::<u32>());
+            return Err(Error::TooLarge { what, label, extent, element_bytes });
+        }
         let places = items.into_items();
         if !self.claims.is_empty() {
             let ends = ends_of::<K, D>(&[places])?;

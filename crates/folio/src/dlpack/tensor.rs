@@ -208,7 +208,14 @@ impl<M: Managed> Tensor<M> {
         // SAFETY: the elements are initialised memory of the host (`from_raw`), where the layout
         // says; every bit pattern is a `T`.
         let read = |at| unsafe { std::ptr::with_exposed_provenance::<T>(at).read_unaligned() };
-        let all: Vec<T> = (0..layout.len()).map(|number| read(at(number))).collect();
+        let mut all: Vec<T> = Vec::new();
+        // An element may stand in many places: the memory of all is not there yet.
+        if all.try_reserve_exact(layout.len()).is_err() {
+            let (extent, element_bytes) = (layout.shape.to_vec(), size_of::<T>());
+            let (what, label) = ("copy of a DLPack tensor", "".into());
+            return Err(Error::TooLarge { what, label, extent, element_bytes });
+        }
+        all.extend((0..layout.len()).map(|number| read(at(number))));
         rt.buffer_from((all, layout.shape))
     }
 

@@ -440,3 +440,16 @@ fn a_refused_loan_takes_no_memory() {
     assert!(on_device(&x));
     drop(guard);
 }
+
+/// A broadcast: one element in more places than there is memory.
+#[test]
+fn a_copy_that_no_memory_holds_is_refused() {
+    let (rt, _) = cpu();
+    let (raw, _, count) = theirs(&[1 << 60], Some(&[0]), vec![1.0], |_| ());
+    // SAFETY: a tensor of the test's, whose elements are all the first one.
+    let tensor = unsafe { Tensor::from_raw(raw) }.unwrap();
+    let refused = tensor.to_buffer::<f32, 1>(&rt).unwrap_err();
+    assert!(matches!(refused, Error::TooLarge { .. }), "{refused}");
+    drop(tensor);
+    assert_eq!(count.load(SeqCst), 1);
+}

@@ -10,6 +10,21 @@ fn saxpy(i: Item, a: f32, x: In<f32>, y: InOut<f32>) {
     y[i] = a * x[i] + y[i];
 }
 
+/// An element without bytes.
+#[derive(Clone, Copy, DeviceType)]
+#[repr(C)]
+struct Mark {}
+
+#[kernel]
+fn marks(i: Item, y: Scatter<Mark>) {
+    y[i.index()] = Mark {};
+}
+
+#[kernel]
+fn red(i: Item, y: RedBlack<u32, 0, 1>) {
+    y[i] += 1;
+}
+
 #[kernel]
 fn scale<T: Number>(i: Item, by: T, x: InOut<T>) {
     x[i] = by * x[i];
@@ -164,6 +179,11 @@ fn launches_that_do_not_fit_are_refused() {
     let vast = Items::from(1 << 40).groups([1 << 40]);
     let refused = group_sums::host(vast, &x, &mut sums, &mut total).unwrap_err();
     assert!(refused.to_string().contains("256 MiB"), "{refused}");
+    let refused = marks::host(1, &mut [Mark {}; 1 << 62][..]).unwrap_err();
+    assert!(matches!(refused, Error::TooLarge { .. }), "{refused}");
+    // Cells whose numbers would wrap are no cells.
+    let refused = red::host(1 << 63..(1 << 63) + 1, (&mut [0; 2], [2])).unwrap_err();
+    assert!(matches!(refused, Error::LaunchRange { .. }), "{refused}");
     let none: &mut [f32] = &mut [];
     let grouped = Items::from(4).groups([4]);
     let refused = group_sums::host(grouped, &x, &mut sums, none).unwrap_err();

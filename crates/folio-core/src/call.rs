@@ -1,6 +1,6 @@
 //! Calls of kernel functions: a kernel with its arguments, as a value.
 
-use crate::buffer::{AsPart, AsPartMut, Part, widen, widen_at};
+use crate::buffer::{AsPart, AsPartMut, Part};
 use crate::engine::kernels::launch::{Function, Launch, Scalars};
 use crate::engine::terms::access::Mode;
 use crate::error::{Error, Result};
@@ -18,7 +18,7 @@ use folio_device::{
 use folio_kernel::access::{Ends, Reads};
 use folio_kernel::checks::Check;
 use folio_kernel::words::bytes;
-use folio_kernel::{Owner, ParamKind};
+use folio_kernel::{Owner, ParamKind, source};
 use smallvec::SmallVec;
 use std::cell::OnceCell;
 use std::marker::PhantomData;
@@ -139,12 +139,100 @@ impl<T, const D: usize, A: AsPartMut<T, D>> Argument<Racy<T, D>> for RacyMemory<
 /// [`CommandGroup::run`](crate::CommandGroup::run) take it, and the items to compute.
 #[must_use = "a kernel call computes nothing until a queue runs it: `q.run(items, ..)?`"]
 pub struct KernelCall<K, const D: usize> {
+    pub(crate) any: AnyCall,
+    _kernel: PhantomData<fn() -> K>,
+}
+
+/// A kernel function, as a value.
+pub(crate) struct KernelFn {
+    pub(crate) function: &'static source::Function,
+    code: fn() -> &'static Built,
+    native: fn(&'static Code, &mut Launch),
+}
+
+impl KernelFn {
+    #[inline]
+    fn of<K: Kernel>() -> &'static KernelFn {
+        const { &KernelFn { function: K::FUNCTION, code: K::code, native: native::<K> } }
+    }
+
+    /// Its code, or the error of its commands that there is none.
+    #[inline]
+    pub(crate) fn code(&self) -> Result<&'static Arc<Code>> {
+        code_of(self.function.name, (self.code)())
+    }
+
+    /// For a launch that does not know its device yet.
+    pub(crate) fn launched(&self, code: &'static Code) -> Function {
+        Function { code, native: self.native }
+    }
+}
+
+/// A call of any kernel, for code that is compiled once for all of them. Its arguments are those of
+/// the parameters of `kernel`, in their order: only [`KernelCall`] makes a call and adds to it, as
+/// the kernel's macro promises, and no other code changes which kernel it has.
+#[derive(Clone)]
+pub(crate) struct AnyCall {
+    pub(crate) kernel: &'static KernelFn,
     pub(crate) scalars: Scalars,
     pub(crate) given: SmallVec<[Passed; 4]>,
     /// Of a kernel that scatters.
     pub(crate) claims: Claims,
     params: usize,
-    _kernel: PhantomData<fn() -> K>,
+}
+
+impl AnyCall {
+    /// A queue runs it by several commands.
+    #[inline]
+    pub(crate) fn scatters(&self) -> bool {
+        !self.claims.of.is_empty()
+    }
+
+    /// The next argument, memory.
+    fn pass(&mut self, passed: Passed) {
+        self.given.push(Passed { param: self.params, ..passed });
+        self.params += 1;
+    }
+
+    /// The next parameter has the claims of the argument of this number.
+    fn claim(&mut self, of: usize) {
+        let Some(Passed { part, .. }) = self.given.get(of) else { return };
+        let (part, mode) = (Part { overwritten: false, ..part.clone() }, Mode::Update);
+        self.claims.of.push(self.given.len());
+        self.pass(Passed { param: 0, part, mode, leaves: false });
+    }
+
+    /// The next parameter is a number that the launch says.
+    fn number(&mut self) {
+        put_scalar(0u32, &mut self.scalars);
+        self.params += 1;
+    }
+
+    /// The last parameter is a count of items in memory: other items leave what they had.
+    fn limit(&mut self, count: Part) {
+        for passed in &mut self.given {
+            if passed.mode.discards() {
+                passed.mode = Mode::Update;
+            }
+        }
+        self.pass(Passed { param: 0, part: count, mode: Mode::Read, leaves: false });
+    }
+
+    /// The run-time checks that are left in a launch.
+    fn checks(&self, items: &Geometry) -> Result<Vec<Check>> {
+        let code = self.kernel.code()?;
+        let group = grouped(self.kernel.function, &code.ir, items)?;
+        let Geometry { offset, range, rank, .. } = *items;
+        if range.contains(&0) {
+            return Ok(vec![]);
+        }
+        let (places, rank) =
+            (Places { offset, range, group: group.unwrap_or([1; 3]) }, rank.into());
+        let plan = Plan::new(code, rank, places, (&self.given, &self.scalars));
+        let [offset, range, group] = [offset, range, places.group].map(|dims| leading(dims, rank));
+        let (shapes, scalars) = (&*plan.shapes(), &*self.scalars);
+        Ok(code.checks(&Reach { offset, range, group, shapes, scalars }))
+    }
 }
 
 /// What the launches of a kernel that scatters need.
@@ -191,24 +279,15 @@ impl<K: Kernel, const D: usize> KernelCall<K, D> {
     #[doc(hidden)]
     pub unsafe fn begin() -> Self {
         KernelCall {
-            scalars: Scalars::new(),
-            given: SmallVec::new(),
-            claims: Claims::default(),
-            params: 0,
+            any: AnyCall {
+                kernel: KernelFn::of::<K>(),
+                scalars: Scalars::new(),
+                given: SmallVec::new(),
+                claims: Claims::default(),
+                params: 0,
+            },
             _kernel: PhantomData,
         }
-    }
-
-    /// A queue runs it by several commands.
-    pub(crate) fn scatters(&self) -> bool {
-        !self.claims.of.is_empty()
-    }
-
-    /// The same call once more.
-    pub(crate) fn again(&self) -> Self {
-        let KernelCall { scalars, given, claims, params, .. } = self;
-        let (scalars, given, claims) = (scalars.clone(), given.clone(), claims.clone());
-        KernelCall { scalars, given, claims, params: *params, _kernel: PhantomData }
     }
 
     /// The next argument, a scalar.
@@ -217,8 +296,8 @@ impl<K: Kernel, const D: usize> KernelCall<K, D> {
     /// For the kernel's macro: the next parameter is of this type.
     #[doc(hidden)]
     pub unsafe fn value<T: Shared>(&mut self, value: T) {
-        put_scalar(value, &mut self.scalars);
-        self.params += 1;
+        put_scalar(value, &mut self.any.scalars);
+        self.any.params += 1;
     }
 
     /// The next argument, memory.
@@ -228,8 +307,7 @@ impl<K: Kernel, const D: usize> KernelCall<K, D> {
     #[doc(hidden)]
     pub unsafe fn memory<P>(&mut self, argument: impl Argument<P>) {
         let ArgumentValue(passed, _) = argument.argument_value();
-        self.given.push(Passed { param: self.params, ..passed });
-        self.params += 1;
+        self.any.pass(passed);
     }
 
     /// A parameter that is no argument: the claims of the argument of this number among those that
@@ -239,11 +317,7 @@ impl<K: Kernel, const D: usize> KernelCall<K, D> {
     /// For the kernel's macro: the next parameter is atomic, of `u32`, and of the argument's rank.
     #[doc(hidden)]
     pub unsafe fn claims(&mut self, of: usize) {
-        let Some(Passed { part, .. }) = self.given.get(of) else { return };
-        let (part, mode) = (Part { overwritten: false, ..part.clone() }, Mode::Update);
-        self.claims.of.push(self.given.len());
-        self.given.push(Passed { param: self.params, part, mode, leaves: false });
-        self.params += 1;
+        self.any.claim(of);
     }
 
     /// A parameter that is no argument: the end of the launch's items in the next dimension.
@@ -253,9 +327,8 @@ impl<K: Kernel, const D: usize> KernelCall<K, D> {
     /// this kind and the turn.
     #[doc(hidden)]
     pub unsafe fn end(&mut self) {
-        put_scalar(0u32, &mut self.scalars);
-        self.claims.ends += 1;
-        self.params += 1;
+        self.any.number();
+        self.any.claims.ends += 1;
     }
 
     /// A parameter that is no argument: whether the kernel runs for the first time.
@@ -264,9 +337,8 @@ impl<K: Kernel, const D: usize> KernelCall<K, D> {
     /// For the kernel's macro: the next parameter is a `u32`, and the last scalar.
     #[doc(hidden)]
     pub unsafe fn turn(&mut self) {
-        put_scalar(0u32, &mut self.scalars);
-        self.claims.twice = true;
-        self.params += 1;
+        self.any.number();
+        self.any.claims.twice = true;
     }
 
     /// The next argument, what the kernel prints to, and its texts by their numbers.
@@ -286,7 +358,7 @@ impl<K: Kernel, const D: usize> KernelCall<K, D> {
     /// For the kernel's macro: the next parameter is local memory.
     #[doc(hidden)]
     pub unsafe fn local(&mut self) {
-        self.params += 1;
+        self.any.params += 1;
     }
 }
 
@@ -308,18 +380,7 @@ impl<K: Kernel, const D: usize> KernelCall<K, D> {
     /// # }
     /// ```
     pub fn checks(&self, items: impl IntoItems<D>) -> Result<Vec<Check>> {
-        let items = items.into_items();
-        let code = code_of(K::FUNCTION.name, K::code())?;
-        let group = grouped::<D>(K::FUNCTION, &code.ir, &items)?.map(widen);
-        let (offset, range) = (widen_at(items.offset), widen(items.range));
-        if range.contains(&0) {
-            return Ok(vec![]);
-        }
-        let places = Places { offset, range, group: group.unwrap_or([1; 3]) };
-        let plan = Plan::new(code, D, places, (&self.given, &self.scalars));
-        let [offset, range, group] = [offset, range, places.group].map(|dims| leading(dims, D));
-        let (shapes, scalars) = (&*plan.shapes(), &*self.scalars);
-        Ok(code.checks(&Reach { offset, range, group, shapes, scalars }))
+        self.any.checks(&items.into_items().geometry())
     }
 }
 
@@ -348,21 +409,16 @@ impl<K: Kernel> KernelCall<K, 1> {
     /// }
     /// ```
     pub fn at_most<C: Count>(self, count: impl AsPart<C, 1>) -> KernelCall<Limited<K, C>, 1> {
-        let KernelCall { scalars, mut given, claims, params, .. } = self;
-        for passed in &mut given {
-            if passed.mode.discards() {
-                passed.mode = Mode::Update;
-            }
-        }
-        let part = count.as_part();
-        given.push(Passed { param: params, part, mode: Mode::Read, leaves: false });
-        KernelCall { scalars, given, claims, params: params + 1, _kernel: PhantomData }
+        let KernelCall { mut any, .. } = self;
+        any.limit(count.as_part());
+        any.kernel = KernelFn::of::<Limited<K, C>>();
+        KernelCall { any, _kernel: PhantomData }
     }
 }
 
 impl<K: Kernel, const D: usize> std::fmt::Debug for KernelCall<K, D> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "KernelCall of {} with {} arguments", K::FUNCTION.name, self.params)
+        write!(f, "KernelCall of {} with {} arguments", K::FUNCTION.name, self.any.params)
     }
 }
 
@@ -646,14 +702,11 @@ pub(crate) fn group_too_large(code: &Code, group: Dims) -> Option<String> {
     })
 }
 
-/// A kernel function, for a launch that does not know its device yet.
-pub(crate) fn function_of<K: Kernel>(code: &'static Code) -> Function {
-    let native = |code: &'static Code, launch: &mut Launch| {
-        let scalars = std::mem::take(&mut launch.scalars);
-        let native = Native::<K>::new(code, scalars, &launch.geometry, &launch.params);
-        launch.kernel = Some(NativeKernel::new(native));
-    };
-    Function { code, native }
+/// Gives a launch its kernel in the Rust form.
+fn native<K: Kernel>(code: &'static Code, launch: &mut Launch) {
+    let scalars = std::mem::take(&mut launch.scalars);
+    let native = Native::<K>::new(code, scalars, &launch.geometry, &launch.params);
+    launch.kernel = Some(NativeKernel::new(native));
 }
 
 /// What a kernel needs to know besides of its launch, if anything.

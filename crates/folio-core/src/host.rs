@@ -261,11 +261,12 @@ impl<'m, K: Kernel, const D: usize> HostCall<'m, K, D> {
             return Err(Error::TooLarge { what, label, extent, element_bytes });
         }
         let places = items.into_items();
+        let launch = places.geometry();
         if !self.claims.is_empty() {
-            let ends = ends_of::<K, D>(&[places])?;
+            let ends = ends_of(name, std::slice::from_ref(&launch))?;
             put_ends(&mut self.scalars, self.ends, &ends, self.twice.then_some(0));
         }
-        let group = grouped::<D>(K::FUNCTION, &code.ir, &places)?.map_or([1; 3], widen);
+        let group = grouped(K::FUNCTION, &code.ir, &launch)?.unwrap_or([1; 3]);
         if group_too_large(code, group).is_some() {
             return Err(Error::GroupSize {
                 kernel: Arc::from(name),
@@ -338,7 +339,7 @@ impl<'m, K: Kernel, const D: usize> HostCall<'m, K, D> {
         };
         once(&self.scalars)?;
         if self.twice {
-            put_ends(&mut self.scalars, 0, &[0; D], Some(1));
+            put_ends(&mut self.scalars, 0, &[0; 3], Some(1));
             once(&self.scalars)?;
         }
         Ok(())

@@ -2,6 +2,7 @@
 
 use crate::buffer::{widen, widen_at};
 use crate::geom::Box3;
+use crate::hal::Geometry;
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -21,6 +22,13 @@ pub struct Items<const D: usize> {
 }
 
 impl<const D: usize> Items<D> {
+    /// Where they are, in three dimensions, for code that is compiled once for all ranks.
+    #[inline]
+    pub(crate) fn geometry(&self) -> Geometry {
+        let (offset, group) = (widen_at(self.offset), self.group.map(widen));
+        Geometry { offset, group, ..Geometry::new(D as u8, widen(self.range)) }
+    }
+
     /// The same items, in groups of this size, which divides their number in each dimension.
     pub fn groups(self, size: [usize; D]) -> Items<D> {
         Items { group: Some(size), ..self }

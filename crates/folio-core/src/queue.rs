@@ -1,7 +1,7 @@
 //! Queues: where commands are submitted.
 
-use crate::buffer::{AsPart, AsPartMut, widen, widen_at};
-use crate::call::{KernelCall, RunsIn};
+use crate::buffer::{AsPart, AsPartMut};
+use crate::call::{AnyCall, KernelCall, RunsIn};
 use crate::element::{DeviceType, bytes_of};
 use crate::engine::runs::command::Command;
 use crate::engine::threads::wait::WaitEnd;
@@ -329,41 +329,36 @@ impl Queue {
         items: impl IntoItems<D>,
         call: impl RunsIn<D>,
     ) -> Result<Event> {
-        let (items, call) = (items.into_items(), call.call());
+        self.run_any(&items.into_items().geometry(), &mut call.call().any)
+    }
+
+    /// The same, compiled once for all kernels. The call is left without arguments.
+    fn run_any(&self, items: &Geometry, call: &mut AnyCall) -> Result<Event> {
         if self.tunes() { self.tune_call(items, call) } else { self.run_call(items, call) }
     }
 
     /// The same, of a call that nothing measures.
     #[inline]
-    pub(crate) fn run_call<K: Kernel, const D: usize>(
-        &self,
-        items: Items<D>,
-        mut call: KernelCall<K, D>,
-    ) -> Result<Event> {
+    pub(crate) fn run_call(&self, items: &Geometry, call: &mut AnyCall) -> Result<Event> {
         if call.scatters() {
-            return self.run_each([items], call);
+            return self.run_boxes(&[*items], call.clone());
         }
-        if let Some(event) = self.follow_call(&items, &mut call) {
+        if let Some(event) = self.follow_call(items, call) {
             return Ok(event);
         }
-        self.act(&mut |cg| cg.run_here(items, &mut call))
+        self.act(&mut |cg| cg.run_here(items, call))
     }
 
     /// The event of a call in a block that is, so far, one that is known.
     #[inline]
-    fn follow_call<K: Kernel, const D: usize>(
-        &self,
-        items: &Items<D>,
-        call: &mut KernelCall<K, D>,
-    ) -> Option<Event> {
+    fn follow_call(&self, items: &Geometry, call: &mut AnyCall) -> Option<Event> {
         let one = self.inner.devices.len() == 1 && !self.timed;
         let graph = self.recorder().ok()?.filter(|_| one)?;
-        let code = K::code().as_ref().ok()?;
-        let group = grouped::<D>(K::FUNCTION, &code.ir, items).ok()?.map(widen);
-        let (offset, range) = (widen_at(items.offset), widen(items.range));
-        let geometry = Geometry { offset, group, ..Geometry::new(D as u8, range) };
-        let KernelCall { scalars, given, .. } = call;
-        graph.follow_call(self, Called { name: &K::FUNCTION.name, code, geometry, scalars }, given)
+        let AnyCall { kernel, scalars, given, .. } = call;
+        let code = kernel.code().ok()?;
+        let group = grouped(kernel.function, &code.ir, items).ok()?;
+        let (geometry, name) = (Geometry { group, ..*items }, &kernel.function.name);
+        graph.follow_call(self, Called { name, code, geometry, scalars }, given)
     }
 
     /// Sets every element of a buffer or slice to `value`, as a command of its own: see
@@ -455,8 +450,12 @@ impl Queue {
         boxes: impl IntoIterator<Item = Items<D>>,
         call: KernelCall<K, D>,
     ) -> Result<Event> {
-        let boxes: Vec<_> = boxes.into_iter().collect();
-        self.run_groups(groups_of(&self.runtime(), &|| self.empty_group(), &boxes, call)?)
+        let boxes: Vec<_> = boxes.into_iter().map(|items| items.geometry()).collect();
+        self.run_boxes(&boxes, call.any)
+    }
+
+    fn run_boxes(&self, boxes: &[Geometry], call: AnyCall) -> Result<Event> {
+        self.run_groups(groups_of(&self.runtime(), &|| self.empty_group(), boxes, call)?)
     }
 
     /// Runs the commands of groups, which make one launch: all of them, or none.

@@ -5,13 +5,14 @@
 //! commands, and no launch sees those of another one.
 
 use crate::buffer::{AsPartMut, Buffer, BufferOptions, View};
-use crate::call::{KernelCall, Passed};
+use crate::call::{AnyCall, Passed};
 use crate::engine::kernels::launch::Scalars;
 use crate::error::{Error, Label, Result};
+use crate::geom::Dims;
 use crate::group::{CommandGroup, Empty};
-use crate::items::Items;
+use crate::hal::Geometry;
 use crate::runtime::Runtime;
-use folio_device::{Kernel, put_scalar};
+use folio_device::put_scalar;
 use smallvec::SmallVec;
 
 /// Positions of a launch whose items scatter, from the first on: a claim is the number of a
@@ -21,9 +22,9 @@ const MOST: usize = u32::MAX as usize;
 /// The refusal of items at positions that are no claims.
 pub(crate) const BEYOND: &str = "items that scatter are among the first 4,294,967,295 positions";
 
-impl<K: Kernel, const D: usize> KernelCall<K, D> {
+impl AnyCall {
     /// Gives the claims memory of their own.
-    fn claim(&mut self, runtime: &Runtime) -> Result<SmallVec<[Buffer<u32, 3>; 1]>> {
+    fn claim_memory(&mut self, runtime: &Runtime) -> Result<SmallVec<[Buffer<u32, 3>; 1]>> {
         let mut memory = SmallVec::new();
         for at in &self.claims.of {
             let Some(Passed { part, .. }) = self.given.get_mut(*at) else { continue };
@@ -38,8 +39,8 @@ impl<K: Kernel, const D: usize> KernelCall<K, D> {
     }
 
     /// The call of a turn, whose claims have memory, in a launch that ends there.
-    fn in_turn(&self, turn: u32, ends: &[usize; D]) -> Self {
-        let mut call = self.again();
+    fn in_turn(&self, turn: u32, ends: &Dims) -> AnyCall {
+        let mut call = self.clone();
         let turn = call.claims.twice.then_some(turn);
         put_ends(&mut call.scalars, call.claims.ends, ends, turn);
         call.claims.of.clear();
@@ -49,16 +50,16 @@ impl<K: Kernel, const D: usize> KernelCall<K, D> {
 
 /// The groups of commands that run a call for several boxes of items, each of an empty one. The
 /// claims of all boxes are the same: items of different boxes meet, too.
-pub(crate) fn groups_of<K: Kernel, const D: usize>(
+pub(crate) fn groups_of(
     runtime: &Runtime,
     empty: Empty<'_>,
-    boxes: &[Items<D>],
-    mut call: KernelCall<K, D>,
+    boxes: &[Geometry],
+    mut call: AnyCall,
 ) -> Result<Vec<CommandGroup>> {
     let scatters = call.scatters();
-    let ends = if scatters { ends_of::<K, D>(boxes)? } else { [0; D] };
+    let ends = if scatters { ends_of(call.kernel.function.name, boxes)? } else { [0; 3] };
     let mut groups = vec![];
-    for mut claims in call.claim(runtime)? {
+    for mut claims in call.claim_memory(runtime)? {
         let (mut group, mut claims) = (empty(), &mut claims);
         group.fill(&mut claims.slice_all_mut(), 0u32);
         groups.push(group);
@@ -67,7 +68,7 @@ pub(crate) fn groups_of<K: Kernel, const D: usize>(
         let call = call.in_turn(turn, &ends);
         for items in boxes {
             let mut group = empty();
-            group.run_here(*items, &mut call.again());
+            group.run_here(items, &mut call.clone());
             groups.push(group);
         }
     }
@@ -76,7 +77,7 @@ pub(crate) fn groups_of<K: Kernel, const D: usize>(
 
 /// Replaces the last scalars of a call: as many ends of its items as it has, in the last
 /// dimensions, and the turn.
-pub(crate) fn put_ends(scalars: &mut Scalars, count: usize, ends: &[usize], turn: Option<u32>) {
+pub(crate) fn put_ends(scalars: &mut Scalars, count: usize, ends: &Dims, turn: Option<u32>) {
     let others = scalars.len().saturating_sub(count + usize::from(turn.is_some()));
     scalars.truncate(others);
     for end in &ends[ends.len().saturating_sub(count)..] {
@@ -89,19 +90,20 @@ pub(crate) fn put_ends(scalars: &mut Scalars, count: usize, ends: &[usize], turn
 
 /// The ends of all boxes of items. Refuses items that have no claims: those of positions whose
 /// number does not fit.
-pub(crate) fn ends_of<K: Kernel, const D: usize>(boxes: &[Items<D>]) -> Result<[usize; D]> {
-    let mut ends = [0; D];
-    for items in boxes {
-        let own = items.offset.iter().zip(&items.range).map(|(first, n)| first.checked_add(*n));
+pub(crate) fn ends_of(kernel: &str, boxes: &[Geometry]) -> Result<Dims> {
+    let mut ends = [0; 3];
+    for Geometry { rank, offset, range, .. } in boxes {
+        let own = offset.iter().zip(range).map(|(first, n)| first.checked_add(*n));
         for (all, own) in ends.iter_mut().zip(own) {
             *all = own.map_or(usize::MAX, |own| own.max(*all));
         }
         let count = ends.iter().try_fold(1usize, |count, n| count.checked_mul(*n));
         if count.is_none_or(|count| count > MOST) {
+            let visible = |dims: &Dims| dims[3 - usize::from(*rank)..].to_vec();
             return Err(Error::LaunchRange {
-                command: Label::from(K::FUNCTION.name),
-                launch: items.range.to_vec(),
-                offset: items.offset.to_vec(),
+                command: Label::from(kernel),
+                launch: visible(range),
+                offset: visible(offset),
                 why: BEYOND,
             });
         }

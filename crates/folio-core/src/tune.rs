@@ -6,17 +6,16 @@
 //!
 //! [`Trial`] decides, and is a value: numbers in, a shape out.
 
-use crate::call::{KernelCall, RunsIn};
+use crate::call::{AnyCall, RunsIn};
 use crate::error::Result;
 use crate::event::Event;
 use crate::hal::{DeviceInfo, Geometry};
-use crate::items::{IntoItems, Items};
+use crate::items::IntoItems;
 use crate::queue::Queue;
 use crate::runtime::Runtime;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use folio_cache::{Cache, Key};
-use folio_device::Kernel;
 use folio_kernel::code::Code;
 use std::collections::HashMap;
 
@@ -236,7 +235,7 @@ impl Queue {
         items: impl IntoItems<D>,
         call: impl RunsIn<D>,
     ) -> Result<Event> {
-        self.tune_call(items.into_items(), call.call())
+        self.tune_call(&items.into_items().geometry(), &mut call.call().any)
     }
 
     /// Each launch is measured.
@@ -245,19 +244,15 @@ impl Queue {
         self.inner.core.engine.tunings.all
     }
 
-    pub(crate) fn tune_call<K: Kernel, const D: usize>(
-        &self,
-        items: Items<D>,
-        mut call: KernelCall<K, D>,
-    ) -> Result<Event> {
+    pub(crate) fn tune_call(&self, items: &Geometry, call: &mut AnyCall) -> Result<Event> {
         let count = items.range.iter().copied().try_fold(1, usize::checked_mul);
-        let grouped = items.group.is_some() || !K::FUNCTION.group.is_empty();
+        let grouped = items.group.is_some() || !call.kernel.function.group.is_empty();
         let has_shapes = !grouped && !call.scatters();
-        let code = K::code().as_ref().ok();
+        let code = call.kernel.code().ok();
         let code = code.filter(|code| has_shapes && code.reductions == 0);
         let measured = code.zip(count).and_then(|(code, count)| self.measured(code, count));
         let Some(measured) = measured else { return self.run_call(items, call) };
-        self.measure(&measured, &mut |cg| cg.run_here(items, &mut call))
+        self.measure(&measured, &mut |cg| cg.run_here(items, call))
     }
 
     /// What a launch of so many items of this kernel is to measure.

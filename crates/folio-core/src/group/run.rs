@@ -1,35 +1,38 @@
 //! Kernel calls in command groups: which accesses they make.
 
 use super::finish::param;
-use super::{CommandGroup, Empty, GroupWork, Several};
-use crate::buffer::{Part, widen, widen_at};
-use crate::call::{KernelCall, Passed, Places, Plan, RunsIn, code_of, function_of};
+use super::{CommandGroup, GroupWork, Several};
+use crate::buffer::Part;
+use crate::call::{AnyCall, Passed, Places, Plan, RunsIn};
 use crate::engine::kernels::launch::{Function, Launch, Scalars};
 #[cfg(doc)]
 use crate::error::Cause;
 use crate::error::{Error, Label, Result};
 use crate::geom::{Box3, Dims, checked_volume};
 use crate::hal::{Geometry, Param};
-use crate::items::{IntoItems, Items};
-use crate::runtime::Runtime;
-use crate::scatter::groups_of;
+use crate::items::IntoItems;
 use crate::spread::spreading;
-use folio_device::{Code, Kernel, MOST_REDUCED};
+use folio_device::{Code, MOST_REDUCED};
 use folio_kernel::{Kernel as Ir, ParamKind, source};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// The size of the launch's groups: as the launch says, or the kernel.
-pub(crate) fn grouped<const D: usize>(
+pub(crate) fn grouped(
     function: &source::Function,
     ir: &Ir,
-    items: &Items<D>,
-) -> Result<Option<[usize; D]>> {
-    let own: Option<[usize; D]> = function.group.try_into().ok();
+    items: &Geometry,
+) -> Result<Option<Dims>> {
+    let first = 3 - usize::from(items.rank);
+    let own = (function.group.len() == usize::from(items.rank)).then(|| {
+        let mut dims = [1; 3];
+        dims[first..].copy_from_slice(function.group);
+        dims
+    });
     let refuse = |why: &'static str| {
-        let group = items.group.or(own).map(Vec::from).unwrap_or_default();
-        let kernel = Arc::from(function.name);
-        Err(Error::GroupSize { kernel, launch: items.range.to_vec(), group, why })
+        let group = items.group.or(own).map(|dims| dims[first..].to_vec()).unwrap_or_default();
+        let (kernel, launch) = (Arc::from(function.name), items.range[first..].to_vec());
+        Err(Error::GroupSize { kernel, launch, group, why })
     };
     match (ir.shape.groups, items.group.or(own)) {
         (false, None) => Ok(None),
@@ -41,7 +44,7 @@ pub(crate) fn grouped<const D: usize>(
             refuse("the kernel says another size")
         }
         (true, Some(size)) if size.contains(&0) => refuse("a group has at least one item"),
-        (true, Some(size)) if (0..D).any(|dim| !items.range[dim].is_multiple_of(size[dim])) => {
+        (true, Some(size)) if (0..3).any(|dim| !items.range[dim].is_multiple_of(size[dim])) => {
             refuse(
                 "the size does not divide the number of items; launch more, `n.next_multiple_of(size)`, \
                  and let the kernel leave out those from `n` on",
@@ -113,7 +116,7 @@ impl CommandGroup {
     /// the command with [`Cause::Kernel`]. Without a [`label`](Self::label) the command has the
     /// kernel's name.
     pub fn run<const D: usize>(&mut self, items: impl IntoItems<D>, call: impl RunsIn<D>) {
-        self.run_here(items.into_items(), &mut call.call());
+        self.run_here(&items.into_items().geometry(), &mut call.call().any);
     }
 
     /// Runs a kernel call for `items` on all devices of the queue, as
@@ -133,35 +136,26 @@ impl CommandGroup {
     /// ```
     pub fn spread<const D: usize>(&mut self, items: impl IntoItems<D>, call: impl RunsIn<D>) {
         self.actions += 1;
-        self.rare().several = Some(spreading(items.into_items(), call.call()));
+        self.rare().several = Some(spreading(items.into_items().geometry(), call.call().any));
     }
 
     /// As [`run`](Self::run) where the call lies, since it is large; it is left without arguments.
-    pub(crate) fn run_here<K: Kernel, const D: usize>(
-        &mut self,
-        places: Items<D>,
-        call: &mut KernelCall<K, D>,
-    ) {
-        let code = match code_of(K::FUNCTION.name, K::code()) {
-            Ok(code) => code,
+    pub(crate) fn run_here(&mut self, places: &Geometry, call: &mut AnyCall) {
+        let kernel = call.kernel;
+        let found =
+            kernel.code().and_then(|code| Ok((code, grouped(kernel.function, &code.ir, places)?)));
+        let (code, group) = match found {
+            Ok(found) => found,
             Err(error) => return self.refuse(error),
         };
-        let group = match grouped::<D>(K::FUNCTION, &code.ir, &places) {
-            Ok(group) => group.map(widen),
-            Err(error) => return self.refuse(error),
-        };
-        let (offset, range) = (widen_at(places.offset), widen(places.range));
-        let geometry = Geometry { offset, group, ..Geometry::new(D as u8, range) };
         if call.scatters() {
-            let call = call.again();
-            let groups =
-                move |rt: &Runtime, empty: Empty<'_>| groups_of(rt, empty, &[places], call);
             self.actions += 1;
-            self.rare().several = Some(Several::scatter(K::FUNCTION.name, groups));
+            self.rare().several = Some(Several::scatter(*places, call.clone()));
             return;
         }
-        let KernelCall { scalars, given, .. } = call;
-        self.run_function(&K::FUNCTION.name, function_of::<K>(code), geometry, given, scalars);
+        let (geometry, name) = (Geometry { group, ..*places }, &kernel.function.name);
+        let AnyCall { scalars, given, .. } = call;
+        self.run_function(name, kernel.launched(code), geometry, given, scalars);
     }
 
     /// The launch that was described has this shape.

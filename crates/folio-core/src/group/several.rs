@@ -2,10 +2,13 @@
 //! group does.
 
 use super::CommandGroup;
+use crate::call::AnyCall;
 use crate::error::{Error, Label, Result};
 use crate::event::Event;
+use crate::hal::Geometry;
 use crate::queue::Queue;
 use crate::runtime::Runtime;
+use crate::scatter::groups_of;
 use std::sync::Arc;
 
 /// Why a node that is described again, or a condition's body, has no launch that scatters.
@@ -16,14 +19,12 @@ const OF_DEVICES: &str = "a node is a command of one device; a queue over severa
 
 /// Submits the parts of a launch that devices share.
 type Spread = dyn FnOnce(&Queue, &CommandGroup) -> Result<Event> + Send;
-/// Makes groups of commands, each of an empty one.
-type Groups = dyn FnOnce(&Runtime, Empty<'_>) -> Result<Vec<CommandGroup>> + Send;
 /// Makes a group that describes nothing yet.
 pub(crate) type Empty<'e> = &'e (dyn Fn() -> CommandGroup + 'e);
 
 enum Work {
     Spread(Box<Spread>),
-    Scatter(Box<Groups>),
+    Scatter(Box<(Geometry, AnyCall)>),
 }
 
 /// A launch of several commands.
@@ -41,12 +42,10 @@ impl Several {
         Several { kernel, work: Work::Spread(Box::new(submit)) }
     }
 
-    /// Its kernel scatters: the groups of its commands are these.
-    pub(crate) fn scatter(
-        kernel: &'static str,
-        groups: impl FnOnce(&Runtime, Empty<'_>) -> Result<Vec<CommandGroup>> + Send + 'static,
-    ) -> Several {
-        Several { kernel, work: Work::Scatter(Box::new(groups)) }
+    /// Its kernel scatters.
+    pub(crate) fn scatter(places: Geometry, call: AnyCall) -> Several {
+        let kernel = call.kernel.function.name;
+        Several { kernel, work: Work::Scatter(Box::new((places, call))) }
     }
 
     /// The name of its kernel.
@@ -56,20 +55,21 @@ impl Several {
 
     /// Submits it, as the rest of the group says.
     pub(crate) fn submit(self, q: &Queue, group: &CommandGroup) -> Result<Event> {
-        match self.work {
-            Work::Spread(submit) => submit(q, group),
-            Work::Scatter(groups) => {
-                let mut groups = groups(&q.runtime(), &|| q.empty_group())?;
-                groups.iter_mut().for_each(|part| group.describe_part(part));
-                q.run_groups(groups)
-            }
+        if let Work::Spread(submit) = self.work {
+            return submit(q, group);
         }
+        let mut groups = self.groups(&q.runtime(), &|| q.empty_group())?;
+        groups.iter_mut().for_each(|part| group.describe_part(part));
+        q.run_groups(groups)
     }
 
     /// The groups of its commands, each of an empty one, for a graph.
     pub(crate) fn groups(self, runtime: &Runtime, empty: Empty<'_>) -> Result<Vec<CommandGroup>> {
         match self.work {
-            Work::Scatter(groups) => groups(runtime, empty),
+            Work::Scatter(of) => {
+                let (places, call) = *of;
+                groups_of(runtime, empty, &[places], call)
+            }
             Work::Spread(_) => Err(self.refused(OF_DEVICES)),
         }
     }

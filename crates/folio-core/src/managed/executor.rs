@@ -4,11 +4,12 @@ use super::future::ManagedFuture;
 use super::moves::{Agent, AnyExecutor, Pointers, TaskArgs, sealed};
 use super::policy::{ByAccess, Implicit, Movement, Ordering};
 use crate::allocator::HostAllocator;
-use crate::call::KernelCall;
+use crate::call::{AnyCall, KernelCall};
 use crate::engine::terms::lender::Program;
 use crate::error::Result;
 use crate::group::{CommandGroup, TaskResult};
-use crate::items::{IntoItems, Items};
+use crate::hal::Geometry;
+use crate::items::IntoItems;
 use crate::pages::DomainId;
 use crate::queue::Queue;
 use crate::runtime::{DeviceRef, Runtime};
@@ -216,7 +217,7 @@ impl<M: Movement, O: Ordering> Executor<M, O> {
         items: impl IntoItems<D>,
         call: KernelCall<K, D>,
     ) -> ManagedFuture {
-        self.launch(None, items.into_items(), call)
+        self.launch(None, &items.into_items().geometry(), call.any)
     }
 
     /// As [`run`](Self::run), after a future; with its failure, if it fails.
@@ -226,14 +227,14 @@ impl<M: Movement, O: Ordering> Executor<M, O> {
         items: impl IntoItems<D>,
         call: KernelCall<K, D>,
     ) -> ManagedFuture {
-        self.launch(Some(after), items.into_items(), call)
+        self.launch(Some(after), &items.into_items().geometry(), call.any)
     }
 
-    fn launch<K: Kernel, const D: usize>(
+    fn launch(
         &self,
         after: Option<&ManagedFuture>,
-        items: Items<D>,
-        mut call: KernelCall<K, D>,
+        items: &Geometry,
+        mut call: AnyCall,
     ) -> ManagedFuture {
         self.agent.submit(after, M::IMPLICIT, &mut |cg| {
             cg.run_here(items, &mut call);

@@ -16,15 +16,15 @@ pub(crate) use owners::Owners;
 pub use report::{Spread, SpreadPart, SpreadRead};
 use results::Results;
 
-use crate::buffer::{StorageHandle, View, widen, widen_at};
-use crate::call::{KernelCall, Passed, Places, Plan, RunsIn, code_of, function_of};
+use crate::buffer::{StorageHandle, View};
+use crate::call::{AnyCall, KernelCall, Passed, Places, Plan, RunsIn};
 use crate::engine::kernels::launch::Function;
 use crate::error::{Error, Label, Result};
 use crate::event::Event;
 use crate::geom::{Box3, Dims};
 use crate::group::{CommandGroup, Several, grouped};
 use crate::hal::Geometry;
-use crate::items::{IntoItems, Items};
+use crate::items::IntoItems;
 use crate::planted::Planted;
 use crate::queue::Queue;
 use crate::sched::{Parts, Split, taking_part};
@@ -42,12 +42,9 @@ struct WholeLaunch<'c> {
 }
 
 /// A launch that all devices of a queue are to share, as a command group describes it.
-pub(crate) fn spreading<K: Kernel, const D: usize>(
-    items: Items<D>,
-    call: KernelCall<K, D>,
-) -> Several {
-    Several::spread(K::FUNCTION.name, move |q: &Queue, group: &CommandGroup| {
-        q.spread_as(items, &call, &|part| group.describe_part(part))
+pub(crate) fn spreading(items: Geometry, call: AnyCall) -> Several {
+    Several::spread(call.kernel.function.name, move |q: &Queue, group: &CommandGroup| {
+        q.spread_as(&items, &call, &|part| group.describe_part(part))
     })
 }
 
@@ -90,7 +87,7 @@ impl Queue {
         items: impl IntoItems<D>,
         call: impl RunsIn<D>,
     ) -> Result<Event> {
-        self.spread_as(items.into_items(), &call.call(), &|_| ())
+        self.spread_as(&items.into_items().geometry(), &call.call().any, &|_| ())
     }
 
     /// Runs a call as [`spread`](Self::spread) does if the queue has a [split](Self::split), and as
@@ -116,13 +113,13 @@ impl Queue {
     }
 
     /// Spreads a launch, whose parts `describe` describes further.
-    fn spread_as<K: Kernel, const D: usize>(
+    fn spread_as(
         &self,
-        items: Items<D>,
-        call: &KernelCall<K, D>,
+        items: &Geometry,
+        call: &AnyCall,
         describe: &dyn Fn(&mut CommandGroup),
     ) -> Result<Event> {
-        let whole = self.whole(&items, call)?;
+        let whole = self.whole(items, call)?;
         let divided = self.divide(&whole)?;
         self.cut(&whole, &divided.parts);
         let (mut groups, mut results) = (Vec::new(), Results::of(&whole));
@@ -131,11 +128,11 @@ impl Queue {
                 continue;
             }
             results.begin((self, *device), (&whole, part), &mut groups)?;
-            let (mut own, items) = (call.again(), narrow(part, &items));
+            let (mut own, items) = (call.clone(), narrow(part, items));
             whole.move_groups(part, &mut own.given)?;
             results.take(&mut own.given);
             let mut group = self.group_on(*device);
-            group.run_here(items, &mut own);
+            group.run_here(&items, &mut own);
             let mut several = whole.several_boxes(part);
             if self.inner.core.engine.plant.is(Planted::FirstBox) {
                 several.iter_mut().for_each(|(_, boxes)| boxes.truncate(1));
@@ -162,8 +159,8 @@ impl Queue {
         items: impl IntoItems<D>,
         call: &KernelCall<K, D>,
     ) -> Result<Spread> {
-        let items = items.into_items();
-        let whole = self.whole(&items, call)?;
+        let items = items.into_items().geometry();
+        let whole = self.whole(&items, &call.any)?;
         let divided = self.divide(&whole)?;
         let part = |(at, part): (usize, &Box3)| self.explain(&whole, (at, part), &items);
         let parts = divided.parts.iter().enumerate().map(part).collect();
@@ -171,19 +168,12 @@ impl Queue {
     }
 
     /// Checks a launch that is to be spread, as a whole.
-    fn whole<'c, K: Kernel, const D: usize>(
-        &self,
-        items: &Items<D>,
-        call: &'c KernelCall<K, D>,
-    ) -> Result<WholeLaunch<'c>> {
-        let items = *items;
-        let code = code_of(K::FUNCTION.name, K::code())?;
-        let group = grouped::<D>(K::FUNCTION, &code.ir, &items)?.map(widen);
-        let (offset, range) = (widen_at(items.offset), widen(items.range));
-        let geometry = Geometry { offset, group, ..Geometry::new(D as u8, range) };
-        let KernelCall { scalars, given, .. } = call;
-        let whole =
-            WholeLaunch { function: function_of::<K>(code), code, geometry, given, scalars };
+    fn whole<'c>(&self, items: &Geometry, call: &'c AnyCall) -> Result<WholeLaunch<'c>> {
+        let AnyCall { kernel, scalars, given, .. } = call;
+        let code = kernel.code()?;
+        let group = grouped(kernel.function, &code.ir, items)?;
+        let geometry = Geometry { group, ..*items };
+        let whole = WholeLaunch { function: kernel.launched(code), code, geometry, given, scalars };
         whole.check()?;
         // What is wrong with one launch is wrong with its parts.
         self.check(&mut self.as_one(items, call))?;
@@ -191,13 +181,9 @@ impl Queue {
     }
 
     /// The launch as one command.
-    fn as_one<K: Kernel, const D: usize>(
-        &self,
-        items: Items<D>,
-        call: &KernelCall<K, D>,
-    ) -> CommandGroup {
+    fn as_one(&self, items: &Geometry, call: &AnyCall) -> CommandGroup {
         let mut group = self.group_on(self.on_devices()[0]);
-        group.run_here(items, &mut call.again());
+        group.run_here(items, &mut call.clone());
         group
     }
 
@@ -355,7 +341,6 @@ fn has_own_shape(view: &View) -> bool {
 }
 
 /// The items of a part of a launch.
-fn narrow<const D: usize>(part: &Box3, of: &Items<D>) -> Items<D> {
-    let dims = |dims: Dims| std::array::from_fn(|dim| dims[3 - D + dim]);
-    Items { offset: dims(part.min), range: dims(part.extent()), group: of.group }
+fn narrow(part: &Box3, of: &Geometry) -> Geometry {
+    Geometry { offset: part.min, range: part.extent(), ..*of }
 }

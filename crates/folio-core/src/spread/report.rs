@@ -4,7 +4,7 @@ use super::{WholeLaunch, boxes};
 use crate::call::Passed;
 use crate::error::Label;
 use crate::geom::Box3;
-use crate::items::Items;
+use crate::hal::Geometry;
 use crate::queue::Queue;
 use folio_kernel::words::{bytes, count};
 use std::fmt;
@@ -76,13 +76,13 @@ impl fmt::Display for SpreadRead {
 
 impl Queue {
     /// What the part of a device is, and what that reads.
-    pub(super) fn explain<const D: usize>(
+    pub(super) fn explain(
         &self,
         launch: &WholeLaunch<'_>,
         (at, part): (usize, &Box3),
-        items: &Items<D>,
+        items: &Geometry,
     ) -> SpreadPart {
-        let own = super::narrow(part, items);
+        let (own, first) = (super::narrow(part, items), 3 - usize::from(items.rank));
         let reads = launch.given.iter().enumerate().filter(|(_, passed)| !passed.mode.writes());
         let reads = reads.filter_map(|(nth, passed)| {
             let parameter = launch.function.parameter(nth);
@@ -91,8 +91,8 @@ impl Queue {
         let device = self.on_devices()[at];
         SpreadPart {
             device: self.inner.core.engine.devices[usize::from(device)].name.clone(),
-            offset: own.offset.to_vec(),
-            range: own.range.to_vec(),
+            offset: own.offset[first..].to_vec(),
+            range: own.range[first..].to_vec(),
             reads: reads.collect(),
         }
     }

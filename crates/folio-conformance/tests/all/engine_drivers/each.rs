@@ -5,6 +5,7 @@
 use crate::support;
 use crate::support::pair::Pair;
 use crate::support::turns;
+use folio_conformance::engine::kernel_names;
 use folio_core::hal::{Backend, DeviceInfo, DeviceKind};
 use folio_cpu::CpuBackend;
 use folio_model::drivers::{Driver, Opened};
@@ -13,10 +14,11 @@ use folio_model::{on_each_driver, on_each_form};
 on_each_form! {
     /// KRN-01, KRN-03, KRN-04, KRN-08
     #[test]
-    fn compile_and_pass(_driver, form) {
+    fn compile_and_pass(driver, form) {
         let backend = (form.open)();
         let left_out = support::left_out(&backend, &support::addresses(&backend));
-        support::passes_bare(move || backend.clone(), &|_| true, &left_out);
+        let all = std::ptr::eq(form, &driver.forms[0]) || driver.name != "opencl" || driver.has_gpus();
+        support::passes_bare(move || backend.clone(), &|name| all || !is_compiled_again(name), &left_out);
     }
 
     /// KRN-01, KRN-03, KRN-04, KRN-08
@@ -88,6 +90,13 @@ fn with_cpus(driver: &Driver) -> impl Fn() -> Pair<Opened, CpuBackend> + Clone +
         let cpu = CpuBackend::builder().domains(2).threads(1).build().unwrap();
         Pair(backend.clone(), cpu)
     }
+}
+
+/// Three of four cases of kernels. Without fine-grained memory launches have their words elsewhere,
+/// so each text is another one, and PoCL takes minutes for all of them.
+fn is_compiled_again(name: &str) -> bool {
+    let at = kernel_names().iter().position(|kernel| *kernel == name);
+    at.is_some_and(|at| at % 4 != 0)
 }
 
 /// Without cases that take the devices of a backend to be of one kind.

@@ -5,11 +5,26 @@ use crate::hal::MemRef;
 use crate::order::hazards::Writing;
 use crate::pages::DomainId;
 use smallvec::SmallVec;
+use std::cmp::Ordering;
 
 /// Index of a storage in the ledger, and its number: where another storage has the index by now, an
 /// id that was kept is not that one's.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub(crate) struct StorageId(pub u32, pub u32);
+
+/// In the order in which they were made: which index one gets depends on when others went, and the
+/// same program is to be the same commands each time, as ranks of a world rely on.
+impl Ord for StorageId {
+    fn cmp(&self, other: &StorageId) -> Ordering {
+        (self.1, self.0).cmp(&(other.1, other.0))
+    }
+}
+
+impl PartialOrd for StorageId {
+    fn partial_cmp(&self, other: &StorageId) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
 
 /// Frames of an allocation, by their numbers: `to` is none of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]

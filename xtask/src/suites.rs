@@ -309,6 +309,15 @@ pub const SUITES: &[Suite] = &[
         soak: 20_000,
         soak_step: 500,
     },
+    // A case is a program on up to 16 ranks, which are threads.
+    Suite {
+        name: "RANKS",
+        quick: share(2, 1),
+        normal: share(10, 4),
+        ci: share(20, 10),
+        soak: 20_000,
+        soak_step: 200,
+    },
     Suite {
         name: "ORDER",
         quick: share(2, 4),

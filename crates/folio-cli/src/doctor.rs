@@ -212,6 +212,19 @@ fn libraries() -> Value {
     json!([])
 }
 
+/// The MPIs that are there, for programs over many machines.
+#[cfg(all(feature = "mpi", unix))]
+fn mpi() -> Value {
+    let all = folio::mpi::libraries().into_iter();
+    all.map(|tried| json!({"library": tried.name, "words": tried.found.as_ref().ok(), "error": tried.found.as_ref().err()})).collect()
+}
+
+/// This build knows none.
+#[cfg(not(all(feature = "mpi", unix)))]
+fn mpi() -> Value {
+    json!([])
+}
+
 pub fn run(json: bool, report: Option<&Path>) -> Result<ExitCode, Error> {
     // A place where no file can be is told before the tests.
     let report = report.map(Output::beside).transpose()?;
@@ -219,7 +232,8 @@ pub fn run(json: bool, report: Option<&Path>) -> Result<ExitCode, Error> {
     let (rt, system) = (folio::builder()?.keep_twins().show_progress().build()?, System::here());
     let backends: Vec<_> =
         folio::BACKENDS.iter().map(|(name, _)| backend(&rt, name, system)).collect();
-    let found = json!({"backends": backends, "libraries": libraries(), "cache": cache()});
+    let found =
+        json!({"backends": backends, "libraries": libraries(), "mpi": mpi(), "cache": cache()});
     if json {
         say_json(&found);
     } else {
@@ -272,6 +286,7 @@ fn show(found: &Value) {
             Some(why) => say(format_args!("{name}: {why}; `folio::linalg` computes without it")),
         }
     }
+    show_mpi(found);
     let cache = &found["cache"];
     match (cache["directory"].as_str(), cache["error"].as_str()) {
         (None, _) => say("cache: off; programs are compiled anew each time"),
@@ -285,6 +300,20 @@ fn show(found: &Value) {
             (Tone::Bad, &"FAILED"),
             (Tone::Plain, &format_args!(" in {at}: {error}")),
         ]),
+    }
+}
+
+/// What is there; where nothing is, what was looked for.
+fn show_mpi(found: &Value) {
+    let all: Vec<_> = each(&found["mpi"]).collect();
+    let there = all.iter().filter(|library| library["error"].is_null());
+    for library in there.clone() {
+        let (name, words) = (text(&library["library"]), text(&library["words"]));
+        say(format_args!("mpi: {name}, {words}"));
+    }
+    if !all.is_empty() && there.count() == 0 {
+        let names: Vec<_> = all.iter().map(|library| text(&library["library"])).collect();
+        say(format_args!("mpi: none of {}; a program runs on one machine", names.join(", ")));
     }
 }
 

@@ -51,6 +51,12 @@ pub enum Error {
     /// A call failed while the world was joined.
     #[error(transparent)]
     Wire(#[from] WireError),
+    /// There is no thread for messages.
+    #[error("the thread for messages between ranks: {why}")]
+    Thread {
+        /// The system's words.
+        why: String,
+    },
     /// Libraries of MPI are known on Unix systems only.
     #[error("folio-mpi knows no MPI of this operating system")]
     System,

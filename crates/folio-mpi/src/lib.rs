@@ -22,10 +22,12 @@ mod launcher;
 mod library;
 #[cfg(unix)]
 mod wire;
+mod world;
 
 pub use alone::Alone;
 pub use error::{Error, Tried};
 pub use launcher::Launcher;
+pub use world::World;
 
 use folio_core::hal::Wire;
 

@@ -86,6 +86,8 @@ pub use folio_cpu as cpu;
 pub use folio_cuda as cuda;
 #[cfg(feature = "linalg")]
 pub use folio_linalg as linalg;
+#[cfg(feature = "mpi")]
+pub use folio_mpi as mpi;
 #[cfg(feature = "opencl")]
 pub use folio_opencl as opencl;
 #[cfg(feature = "trace")]
@@ -313,6 +315,9 @@ mod documents {
     mod fusion {}
     #[doc = include_str!("../../../docs/guide/several-devices.md")]
     mod several_devices {}
+    #[cfg(feature = "mpi")]
+    #[doc = include_str!("../../../docs/guide/many-machines.md")]
+    mod many_machines {}
     #[doc = include_str!("../../../docs/guide/exchange.md")]
     mod exchange {}
     #[doc = include_str!("../../../docs/guide/slow.md")]

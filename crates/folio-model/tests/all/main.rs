@@ -28,6 +28,7 @@ mod names;
 mod order;
 mod planted;
 mod programs;
+mod ranks;
 mod seeds;
 mod soft;
 mod source;

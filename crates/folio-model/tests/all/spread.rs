@@ -79,11 +79,11 @@ fn histogram(i: Item, x: In<u32>, bins: Atomic<u32>, least: Atomic<i32>) {
 }
 
 /// A place for a launch: a queue, and how that runs it.
-type Place = (Queue, How);
+pub(crate) type Place = (Queue, How);
 
 /// How a queue runs a launch.
 #[derive(Clone, Copy)]
-enum How {
+pub(crate) enum How {
     /// On one device.
     Run,
     /// On all of them.
@@ -122,10 +122,10 @@ fn start<K: Kernel, const D: usize>(
 }
 
 /// A sequence of numbers.
-struct Dice(u64);
+pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
-    fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         let Dice(state) = self;
         *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
         (*state >> 33) as usize % n
@@ -275,7 +275,7 @@ impl Data {
 }
 
 /// Runs a random program, whose steps `place` gives to queues. Its results follow from the seed.
-fn program(rt: &Runtime, seed: u64, mut place: impl FnMut() -> Place) -> Vec<u32> {
+pub(crate) fn program(rt: &Runtime, seed: u64, mut place: impl FnMut() -> Place) -> Vec<u32> {
     let (mut dice, mut data) = (Dice(seed), Data::new(rt));
     (0..14).for_each(|_| data.step(&mut dice, &place()));
     data.bits()
@@ -303,7 +303,7 @@ fn machine(seed: u64) -> RuntimeBuilder {
 }
 
 /// Ways to share launches of `n` devices, in which some have little, or nothing.
-fn split(n: usize, dice: &mut Dice) -> Split {
+pub(crate) fn split(n: usize, dice: &mut Dice) -> Split {
     let canary = Canary::new("a function of `Split::by`");
     match dice.below(3) {
         0 => Split::rows(),

@@ -6,6 +6,9 @@ use std::process::{Command, Stdio};
 /// Names the case that a process runs.
 pub const CASE: &str = "FOLIO_MPI_CASE";
 
+/// The case of `program`.
+pub const PROGRAM: &str = "program";
+
 /// The case of `joined_twice`.
 pub const TWICE: &str = "twice";
 
@@ -36,10 +39,10 @@ pub struct Outcome {
     pub output: String,
 }
 
-/// Runs each case in worlds of 1, 2 and 4 ranks.
+/// Runs each case, and a program, in worlds of 1, 2 and 4 ranks.
 pub fn in_worlds(launch: &Launch, library: &str) {
-    for ranks in [1, 2, 4] {
-        let outcome = run(launch, library, ranks, "");
+    for (ranks, case) in [1, 2, 4].into_iter().flat_map(|ranks| [(ranks, ""), (ranks, PROGRAM)]) {
+        let outcome = run(launch, library, ranks, case);
         assert!(outcome.is_well, "{ranks} ranks: {}", outcome.output);
         for me in 0..ranks {
             let line = format!("rank {me} of {ranks} is well");
@@ -50,7 +53,11 @@ pub fn in_worlds(launch: &Launch, library: &str) {
 
 /// Runs a case, or all of them, in one world.
 pub fn run(launch: &Launch, library: &str, ranks: u32, case: &str) -> Outcome {
-    let test = if case == TWICE { "joined_twice" } else { "rank" };
+    let test = match case {
+        TWICE => "joined_twice",
+        PROGRAM => "program",
+        _ => "rank",
+    };
     let program = std::env::current_exe().expect("a program knows its file");
     let mut command = Command::new(launch.program);
     command.args(launch.words).args(["-n", &ranks.to_string()]).arg(program);

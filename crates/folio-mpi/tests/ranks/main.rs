@@ -12,6 +12,7 @@
 
 mod cases;
 mod launch;
+mod program;
 
 use folio_core::hal::Wire;
 
@@ -31,16 +32,25 @@ fn rank() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
+/// A program over the devices of all ranks; without a launcher, of one.
+#[test]
+fn program() -> Result<(), Box<dyn std::error::Error>> {
+    program::run()
+}
+
+/// DIST-04
 #[test]
 fn worlds_of_open_mpi() {
     launch::in_worlds(&launch::OPEN_MPI, "libmpi.so.40");
 }
 
+/// DIST-04
 #[test]
 fn worlds_of_mpich() {
     launch::in_worlds(&launch::MPICH, "libmpich.so.12");
 }
 
+/// DIST-04
 #[test]
 fn worlds_of_the_standard_interface() {
     launch::in_worlds(&launch::MPICH, &launch::standard());

@@ -1,12 +1,13 @@
 //! Messages between the ranks of a world, over an MPI that is opened at run time.
 //!
-//! No header, no compiler wrapper and no library is needed to build this crate. [`open`] looks for
-//! what the launcher (`mpirun`, `mpiexec`, `srun`) belongs to: a library with the standard ABI of
-//! MPI 5, MPICH and what has its ABI, or Open MPI. A program that no launcher has started is a
-//! world of one rank, and needs no MPI.
+//! No header, no compiler wrapper and no library is needed to build this crate. [`wire`](wire())
+//! looks for what the launcher (`mpirun`, `mpiexec`, `srun`) belongs to: a library with the
+//! standard ABI of MPI 5, MPICH and what has its ABI, or Open MPI. A program that no launcher has
+//! started is a world of one rank, and needs no MPI. A [`World`] is over such a wire: the devices
+//! of all ranks as those of one machine.
 //!
 //! ```
-//! let wire = folio_mpi::open()?;
+//! let wire = folio_mpi::wire()?;
 //! println!("rank {} of {}", wire.me(), wire.ranks());
 //! wire.close()?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -38,7 +39,7 @@ use folio_core::hal::Wire;
 /// [`Error::Missing`] if a launcher has started this process and no library of MPI is there;
 /// [`Error::OtherLauncher`] if the library is not the launcher's, so that each process would be a
 /// world of its own; [`Error::Twice`] if MPI has been joined before, here or by another library.
-pub fn open() -> Result<Box<dyn Wire>, Error> {
+pub fn wire() -> Result<Box<dyn Wire>, Error> {
     let (launcher, named) = (Launcher::of_this_process(), launcher::named());
     if launcher.is_none() && named.is_none() {
         return Ok(Box::new(Alone::new()));

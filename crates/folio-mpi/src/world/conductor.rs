@@ -416,7 +416,7 @@ impl Conductor {
         drop(state);
         self.shared.tell();
         let mut driven = self.shared.driven();
-        driven.lanes.push(own.clone());
+        driven.lanes.push((own.clone(), head.tick));
         driven.unused.push(name);
         drop(driven);
         self.shared.drive.notify_all();

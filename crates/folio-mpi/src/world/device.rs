@@ -149,7 +149,7 @@ fn presented(info: &DeviceInfo, rank: (Rank, Rank), index: u32, memory: u64) -> 
     if rank.1 > 1 {
         info.name = format!("{} of rank {}", info.name, rank.0);
     }
-    (info.home, info.memory, info.uuid) = (MemoryHome::Own(index), memory, None);
+    (info.home, info.memory) = (MemoryHome::Own(index), memory);
     let caps = &mut info.caps;
     (caps.wait_group, caps.unified, caps.native) = (Some(WaitGroup(0)), false, None);
     (caps.captures, caps.conditions, caps.hints, caps.exports) = (false, false, false, false);

@@ -24,7 +24,7 @@ mod lane;
 mod note;
 mod state;
 
-use crate::{Error, open};
+use crate::{Error, wire};
 use conductor::Conductor;
 use device::WorldBackend;
 use folio_core::hal::{Backend, Rank, Wire};
@@ -80,9 +80,9 @@ impl World {
     /// Joins the world that this process was started in; without a launcher, a world of one rank.
     ///
     /// # Errors
-    /// As [`open`].
+    /// As [`wire`](crate::wire()).
     pub fn join() -> Result<World, Error> {
-        World::with(open, PATIENCE)
+        World::with(wire, PATIENCE)
     }
 
     /// A world over another wire, which a thread of its own opens and uses. A rank that says

@@ -8,6 +8,10 @@ use folio_core::hal::{HalError, Lane, Lost, NativeKernel, Notify, Rank, Tick};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+/// A lane that has not ended is driven again after this.
+const AGAIN: Duration = Duration::from_micros(200);
 
 pub(crate) struct Shared {
     pub(crate) me: Rank,
@@ -25,7 +29,8 @@ pub(crate) struct Shared {
 /// The work of the thread that lends itself to lanes of devices here.
 #[derive(Default)]
 pub(crate) struct Driven {
-    pub(crate) lanes: Vec<Arc<dyn Lane>>,
+    /// Up to the tick that they were given.
+    pub(crate) lanes: Vec<(Arc<dyn Lane>, Tick)>,
     /// Lanes with kernels that are not used.
     pub(crate) unused: Vec<LaneName>,
     pub(crate) is_over: bool,
@@ -163,7 +168,7 @@ impl Shared {
     pub(crate) fn wait_for<'s>(
         &self,
         state: MutexGuard<'s, State>,
-        at_most: std::time::Duration,
+        at_most: Duration,
     ) -> MutexGuard<'s, State> {
         let waited = self.told.wait_timeout(state, at_most);
         waited.unwrap_or_else(PoisonError::into_inner).0
@@ -196,24 +201,33 @@ impl Shared {
         self.wake.notify_all();
     }
 
-    /// Lends the calling thread to lanes of devices here, whose kernels may run on it.
+    /// Lends the calling thread to lanes of devices here, whose kernels may run on it: again and
+    /// again until they have ended, since other ranks may wait for them and this one not.
     pub(crate) fn drive(&self) {
+        let mut driven: Vec<(Arc<dyn Lane>, Tick)> = Vec::new();
         loop {
-            let mut driven = self.driven();
-            while driven.lanes.is_empty() && driven.unused.is_empty() && !driven.is_over {
-                driven = self.drive.wait(driven).unwrap_or_else(PoisonError::into_inner);
+            let mut given = self.driven();
+            while given.lanes.is_empty() && given.unused.is_empty() && !given.is_over {
+                if driven.is_empty() {
+                    given = self.drive.wait(given).unwrap_or_else(PoisonError::into_inner);
+                } else {
+                    let waited = self.drive.wait_timeout(given, AGAIN);
+                    given = waited.unwrap_or_else(PoisonError::into_inner).0;
+                    break;
+                }
             }
-            let lanes = std::mem::take(&mut driven.lanes);
-            let unused = std::mem::take(&mut driven.unused);
-            if lanes.is_empty() && unused.is_empty() {
+            if given.is_over && given.unused.is_empty() {
                 return;
             }
-            drop(driven);
+            driven.append(&mut given.lanes);
+            let unused = std::mem::take(&mut given.unused);
+            drop(given);
             unused.into_iter().for_each(|lane| self.drop_unused(lane));
-            for lane in lanes {
+            driven.retain(|(lane, tick)| {
                 lane.flush();
                 lane.drive();
-            }
+                lane.completed().is_ok_and(|ended| ended < *tick)
+            });
         }
     }
 

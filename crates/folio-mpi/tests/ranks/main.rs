@@ -20,7 +20,7 @@ use folio_core::hal::Wire;
 #[test]
 fn rank() -> Result<(), Box<dyn std::error::Error>> {
     let wanted = std::env::var(launch::CASE).unwrap_or_default();
-    let mut wire = folio_mpi::open().map_err(|error| error.to_string())?;
+    let mut wire = folio_mpi::wire().map_err(|error| error.to_string())?;
     for (name, case) in cases::CASES {
         if wanted.is_empty() || wanted == *name {
             case(&mut *wire)?;
@@ -84,14 +84,14 @@ fn joined_twice() -> Result<(), Box<dyn std::error::Error>> {
     if std::env::var(launch::CASE).as_deref() != Ok(launch::TWICE) {
         // A world without MPI may be had again and again.
         for _ in 0..2 {
-            folio_mpi::open()?.close()?;
+            folio_mpi::wire()?.close()?;
         }
         return Ok(());
     }
-    let first: Box<dyn Wire> = folio_mpi::open()?;
-    assert!(matches!(folio_mpi::open(), Err(folio_mpi::Error::Twice)));
+    let first: Box<dyn Wire> = folio_mpi::wire()?;
+    assert!(matches!(folio_mpi::wire(), Err(folio_mpi::Error::Twice)));
     first.close()?;
-    assert!(matches!(folio_mpi::open(), Err(folio_mpi::Error::Twice)));
+    assert!(matches!(folio_mpi::wire(), Err(folio_mpi::Error::Twice)));
     println!("rank 0 of 1 is well");
     Ok(())
 }

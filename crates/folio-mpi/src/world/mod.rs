@@ -47,7 +47,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// use folio_core::Runtime;
 /// use folio_core::sched::Split;
 /// use folio_mpi::World;
-/// # let backend = std::sync::Arc::new(folio_sim::SimBackend::builder().build());
+/// # let backend = folio_sim::SimBackend::builder().build();
 ///
 /// let world = World::join()?;
 /// let rt = Runtime::builder().backend(backend).layer(|backend| world.over(backend)).build()?;

@@ -151,6 +151,7 @@ impl Conductor {
             }
             self.judge();
             self.beat();
+            self.tear();
             if self.leave() {
                 break;
             }
@@ -263,7 +264,6 @@ impl Conductor {
             }
             Note::Apart(why) => {
                 state.apart.get_or_insert_with(|| format!("rank {from}: {why}").into());
-                shared.tell();
             }
         }
     }
@@ -276,7 +276,7 @@ impl Conductor {
             _ => false,
         };
         // The memory of a lane that has been told to be lost may be gone.
-        if self.lost(from).is_some() {
+        if self.apart().is_some() {
             self.active.insert(lane, active);
             return;
         }
@@ -426,7 +426,7 @@ impl Conductor {
         let lane = active.lane;
         // The memory of a lane that has been told to be lost may be gone.
         let is_elsewhere = active.rank != self.shared.me;
-        if let Some(why) = self.lost(active.rank).filter(|_| is_elsewhere) {
+        if let Some(why) = self.apart().filter(|_| is_elsewhere) {
             let failure = Some(HalError::new(HalErrorKind::Driver, why));
             return self.end(Active { failure, rest: Vec::new(), ..active });
         }
@@ -571,15 +571,14 @@ impl Conductor {
         is_waiting && self.moved.elapsed() > 3 * BEAT
     }
 
-    fn lost(&self, rank: Rank) -> Option<Arc<str>> {
-        self.shared.lock().lost(rank).map(|lost| lost.reason)
+    fn apart(&self) -> Option<Arc<str>> {
+        self.shared.lock().apart.clone()
     }
 
     /// Why nothing comes from a rank any more.
     fn out_of_reach(&self, rank: Rank) -> Option<Arc<str>> {
         let has_left = self.left.contains(&rank);
-        self.lost(rank)
-            .or_else(|| has_left.then(|| format!("rank {rank} has left the world").into()))
+        self.apart().or_else(|| has_left.then(|| format!("rank {rank} has left the world").into()))
     }
 
     fn end(&mut self, active: Active) {
@@ -688,7 +687,6 @@ impl Conductor {
         }
         if let Some(why) = apart {
             state.tear(&why);
-            self.shared.tell();
         }
         drop(state);
         if self.shared.ranks > 1 {
@@ -707,19 +705,26 @@ impl Conductor {
     }
 
     /// A rank is lost, and with it the world: without it no other can do the same.
-    fn lose(&mut self, rank: Rank, why: &Arc<str>) {
-        let mut state = self.shared.lock();
-        let place = &mut state.gone[rank as usize];
-        if place.is_some() {
-            return;
-        }
-        *place = Some(why.clone());
-        state.tear(why);
-        let notifies: Vec<Notify> = state.lanes.values().map(|lane| lane.notify.clone()).collect();
-        drop(state);
+    fn lose(&mut self, rank: Rank, why: &str) {
+        self.shared.lock().tear(why);
         // Nothing that is sent to it arrives; the wire has the memory until the process ends.
         let gone = self.sending.extract_if(|(to, _), _| *to == rank);
         gone.for_each(|(_, memory)| std::mem::forget(memory));
+    }
+
+    /// Once the ranks are apart, devices elsewhere are lost: when no job of theirs copies any more,
+    /// since the engine then takes their memory to be unused.
+    fn tear(&mut self) {
+        let copies = |part: &Part| matches!(part, Part::Copy { .. });
+        let is_copying =
+            |active: &Active| active.rank != self.shared.me && active.rest.iter().any(copies);
+        let mut state = self.shared.lock();
+        if state.is_torn || state.apart.is_none() || self.active.values().any(is_copying) {
+            return;
+        }
+        state.is_torn = true;
+        let notifies: Vec<Notify> = state.lanes.values().map(|lane| lane.notify.clone()).collect();
+        drop(state);
         self.shared.tell();
         notifies.iter().for_each(Notify::progress);
     }

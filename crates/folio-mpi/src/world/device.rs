@@ -109,8 +109,8 @@ impl WorldBackend {
         let mut memories: Vec<u64> = found.iter().map(|info| info.memory).collect();
         for rank in (0..shared.ranks).filter(|rank| *rank != shared.me) {
             let theirs = loop {
-                if let Some(lost) = state.lost(rank) {
-                    return Err(Unavailable::new(&*lost.reason));
+                if let Some(why) = &state.apart {
+                    return Err(Unavailable::new(&**why));
                 }
                 let told = state.hellos.get(&(number, rank));
                 if let Some(all) =

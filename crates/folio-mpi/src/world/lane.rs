@@ -195,7 +195,7 @@ unsafe impl Lane for WorldLane {
         let new = || Commands::new(rank, me);
         let commands = state.commands.entry((backend, device)).or_insert_with(new);
         let key = commands.add(&command);
-        if let Some(lost) = state.lost(self.rank).filter(|_| !self.is_here()) {
+        if let Some(lost) = state.lost().filter(|_| !self.is_here()) {
             return Err(lost.into());
         }
         drop(state);
@@ -249,7 +249,7 @@ unsafe impl Lane for WorldLane {
             return own.completed();
         }
         let state = self.world.shared.lock();
-        let lost = state.lost(self.rank).filter(|_| !self.is_here());
+        let lost = state.lost().filter(|_| !self.is_here());
         lost.map_or_else(|| Ok(state.lanes.get(&self.name).map_or(0, |lane| lane.ended)), Err)
     }
 
@@ -257,7 +257,7 @@ unsafe impl Lane for WorldLane {
         loop {
             self.world.shared.drop_unused(self.name);
             let state = self.world.shared.lock();
-            if let Some(lost) = state.lost(self.rank).filter(|_| !self.is_here()) {
+            if let Some(lost) = state.lost().filter(|_| !self.is_here()) {
                 return Err(lost);
             }
             let lane = state.lanes.get(&self.name);

@@ -46,10 +46,10 @@ pub(crate) struct State {
     pub(crate) hellos: HashMap<(u32, Rank), Vec<Option<u64>>>,
     /// To be posted: to one rank, or to all others.
     pub(crate) outbox: Vec<(Option<Rank>, Note)>,
-    /// Why a rank is gone.
-    pub(crate) gone: Vec<Option<Arc<str>>>,
-    /// Why the ranks do not do the same.
+    /// Why the ranks cannot do the same any more: one is lost, or does something else.
     pub(crate) apart: Option<Arc<str>>,
+    /// They are apart, and no job for a device elsewhere touches memory any more.
+    pub(crate) is_torn: bool,
     /// Messages and bytes sent to each rank.
     pub(crate) sent: Vec<(u64, u64)>,
     pub(crate) is_leaving: bool,
@@ -112,9 +112,9 @@ impl LaneState {
 }
 
 impl State {
-    /// Why a device of this rank cannot be relied on, if it cannot.
-    pub(crate) fn lost(&self, rank: Rank) -> Option<Lost> {
-        let why = self.apart.as_ref().or(self.gone[rank as usize].as_ref());
+    /// Why devices elsewhere are lost, once nothing of theirs touches memory any more.
+    pub(crate) fn lost(&self) -> Option<Lost> {
+        let why = self.apart.as_ref().filter(|_| self.is_torn);
         why.map(|why| Lost::new(why.clone()))
     }
 
@@ -123,12 +123,12 @@ impl State {
         let Some(lane) = self.lanes.get(&name) else { return Tick::MAX };
         match &lane.own {
             Some(own) => own.completed().unwrap_or(Tick::MAX),
-            None if lane.is_elsewhere && self.lost(lane.rank).is_some() => Tick::MAX,
+            None if lane.is_elsewhere && self.is_torn => Tick::MAX,
             None => lane.ended,
         }
     }
 
-    /// The ranks do not do the same: all are told.
+    /// The ranks cannot do the same any more: all are told.
     pub(crate) fn tear(&mut self, why: &str) {
         if self.apart.is_none() {
             self.outbox.push((None, Note::Apart(why.to_owned())));
@@ -145,8 +145,8 @@ impl Shared {
             backends: HashMap::new(),
             hellos: HashMap::new(),
             outbox: Vec::new(),
-            gone: vec![None; ranks as usize],
             apart: None,
+            is_torn: false,
             sent: vec![(0, 0); ranks as usize],
             is_leaving: false,
             has_ended: false,
